@@ -189,8 +189,3 @@ CREATE UNLOGGED TABLE platform.rate_limits (
 );
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON platform.rate_limits TO moothall_app;
-
------------------------------------------------------------------------------------------------------ applied migrations
-
--- Written by the migration runner, as the owner; the app reads it to tell whether the schema is the one it knows.
-GRANT SELECT ON platform._prisma_migrations TO moothall_app;
