@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { MigrationError, migrate } from '../../src/db/migrate.ts'
 import { APP_ROLE, OWNER_ROLE } from '../../src/db/roles.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../../prisma/migrations')
@@ -17,28 +17,32 @@ const SETTINGS = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '200',
-  autovacuum_naptime: '5s',
 }
 
 /** How to reach a test cluster; plain values, so that they travel from the global set-up to the test processes. */
-export type ClusterAddress = { superuser: string; owner: string; app: string }
+export type ClusterAddress = {
+  superuser: string
+  owner: string
+  app: string
+  /** Why the template has no schema. Whoever clones it fails with this; tests that need no schema run all the same. */
+  templateFault?: string
+}
 
 export type RunningCluster = { address: ClusterAddress; server: EmbeddedServer }
 
 /** Starts a cluster with the two roles and a migrated template database. Starting again on the same directory keeps both. */
 export async function startCluster(dataDir: string, settings: Record<string, string> = {}): Promise<RunningCluster> {
   const server = await startEmbedded({ dataDir, walLevel: 'logical', settings: { ...SETTINGS, ...settings } })
-  try {
-    await ensureTemplate(server)
-  } catch (error) {
+  const templateFault = await ensureTemplate(server).catch(async (error: unknown) => {
+    if (error instanceof MigrationError) return error.message
     await server.stop()
     throw error
-  }
-  const address = { superuser: server.superuserUrl('%'), owner: server.ownerUrl('%'), app: server.appUrl('%') }
-  return { server, address }
+  })
+  const [superuser, owner, app] = [server.superuserUrl('%'), server.ownerUrl('%'), server.appUrl('%')]
+  return { server, address: { superuser, owner, app, ...(templateFault && { templateFault }) } }
 }
 
-export function urlFor(address: ClusterAddress, role: keyof ClusterAddress, database: string): string {
+export function urlFor(address: ClusterAddress, role: 'superuser' | 'owner' | 'app', database: string): string {
   return address[role].replace(/%25$/, encodeURIComponent(database))
 }
 
@@ -85,15 +89,16 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function ensureTemplate(server: EmbeddedServer): Promise<void> {
+async function ensureTemplate(server: EmbeddedServer): Promise<undefined> {
   const client = new pg.Client({ connectionString: server.superuserUrl('postgres') })
   await client.connect()
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [TEMPLATE])
-    if (rowCount) return
+    if (rowCount) return undefined
     await server.ensureDatabase(TEMPLATE)
     if (existsSync(MIGRATIONS)) await migrate({ url: server.ownerUrl(TEMPLATE), folder: MIGRATIONS })
     await client.query(`ALTER DATABASE ${TEMPLATE} WITH IS_TEMPLATE true ALLOW_CONNECTIONS false`)
+    return undefined
   } finally {
     await client.end()
   }

@@ -58,6 +58,7 @@ export async function ownCluster(settings: Record<string, string> = {}): Promise
 }
 
 async function cloneOn(address: ClusterAddress): Promise<TestDatabase> {
+  if (address.templateFault) throw new Error(address.templateFault)
   const database = describe(address, newName())
   await asSuperuser(address, (client) => cloneTemplate(client, database.name))
   return database

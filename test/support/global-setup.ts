@@ -12,7 +12,10 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await clearAbandoned()
   const dataDir = await makeDataDir()
-  const { server, address } = await startCluster(dataDir)
+  const { server, address } = await startCluster(dataDir).catch(async (error) => {
+    await rm(dataDir, { recursive: true, force: true })
+    throw error
+  })
   project.provide('cluster', address)
   return async () => {
     await server.stop()
