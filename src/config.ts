@@ -1,0 +1,110 @@
+import { z } from 'zod'
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const BYTES = { B: 1, KiB: 1_024, MiB: 1_048_576 } as const
+
+/** A duration such as `15s` or `14d`, in milliseconds. */
+const duration = (fallback: string) =>
+  z
+    .string()
+    .regex(/^\d+(ms|s|m|min|h|d)$/)
+    .default(fallback)
+    .transform((text) => Number.parseInt(text, 10) * UNITS[text.replace(/^\d+/, '') as keyof typeof UNITS])
+
+/** A size such as `1MiB`, in bytes. */
+const bytes = (fallback: string) =>
+  z
+    .string()
+    .regex(/^\d+(B|KiB|MiB)$/)
+    .default(fallback)
+    .transform((text) => Number.parseInt(text, 10) * BYTES[text.replace(/^\d+/, '') as keyof typeof BYTES])
+
+const int = (fallback: number, min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/)
+    .default(String(fallback))
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max))
+
+const flag = (fallback: boolean) =>
+  z
+    .enum(['true', 'false'])
+    .default(fallback ? 'true' : 'false')
+    .transform((text) => text === 'true')
+
+const postgresUrl = z.union([z.literal(''), z.url({ protocol: /^postgres(ql)?$/ })]).default('')
+const origins = z
+  .string()
+  .default('')
+  .transform((text) => (text === '' ? [] : text.split(',').map((origin) => origin.trim())))
+  .pipe(z.array(z.url({ protocol: /^https?$/ }).refine((origin) => new URL(origin).origin === origin)))
+
+/**
+ * Every variable the server reads, with its default (PLAT-76 to 79, as far as used). `.env.example` is printed from
+ * this object, so a variable cannot exist without standing there.
+ */
+export const VARIABLES = {
+  HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
+  PORT: int(4000, 0, 65_535).describe('Port to listen on; 0 takes a free one.'),
+  NODE_ENV: z.enum(['development', 'production', 'test']).default('development').describe('Production needs secrets set.'),
+  MOOTHALL_PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .default('http://localhost:4000')
+    .describe('Where browsers reach the server; https makes cookies Secure.'),
+  MOOTHALL_TRUST_PROXY: int(0, 0, 10).describe('Proxies in front whose x-forwarded-for is believed.'),
+  MOOTHALL_CORS_ORIGINS: origins.describe('Other origins that may call with credentials, comma-separated.'),
+  MOOTHALL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('Log level.'),
+  MOOTHALL_DRAIN_DELAY: duration('2s').describe('How long /readyz says 503 before new connections are refused.'),
+  MOOTHALL_DRAIN_TIMEOUT: duration('25s').describe('How long running requests are awaited on SIGTERM.'),
+  MOOTHALL_GRAPHIQL: flag(true).describe('Serve GraphiQL at /graphql.'),
+  MOOTHALL_MAX_SOCKETS_PER_ACTOR: int(20, 1, 10_000).describe('Open WebSockets per person.'),
+  MOOTHALL_MAX_STREAMS_PER_ACTOR: int(200, 1, 100_000).describe('Open subscriptions per person.'),
+  DATABASE_URL: postgresUrl.describe('PostgreSQL 16 to 18 as moothall_app; empty starts the embedded server.'),
+  DATABASE_MIGRATE_URL: postgresUrl.describe('The same database as moothall_owner, for migrations.'),
+  DATABASE_LISTEN_URL: postgresUrl.describe('For LISTEN; must bypass transaction pooling. Default DATABASE_URL.'),
+  MOOTHALL_DATA_DIR: z.string().min(1).default('.moothall').describe('Embedded database and generated secrets.'),
+  MOOTHALL_DATABASE_POOL: int(10, 1, 1_000).describe('Database connections per process.'),
+  MOOTHALL_DATABASE_POOL_WAIT: duration('5s').describe('Longest wait for a free connection, then OVERLOADED.'),
+  MOOTHALL_DATABASE_PREPARED: flag(true).describe('Named prepared statements; off for PgBouncer before 1.21.'),
+  MOOTHALL_STATEMENT_TIMEOUT: duration('15s').describe('Longest single statement.'),
+  MOOTHALL_AUTO_MIGRATE: flag(true).describe('Migrate at start; off refuses to start while migrations are pending.'),
+  MOOTHALL_KEY_PEPPERS: z
+    .string()
+    .regex(/^\d+:[A-Za-z0-9+/=]{24,}(,\d+:[A-Za-z0-9+/=]{24,})*$|^$/)
+    .default('')
+    .describe('id:base64, newest first; made once in the data directory outside production.'),
+  MOOTHALL_SESSION_IDLE_TTL: duration('14d').describe('A sign-in unused for this long ends.'),
+  MOOTHALL_SESSION_MAX_TTL: duration('30d').describe('A sign-in ends after this, whatever its use.'),
+  MOOTHALL_PASSWORD_SIGN_IN: flag(true).describe('Allow signing in by password.'),
+  MOOTHALL_ORG_CREATE: z.enum(['operator', 'registered']).default('operator').describe('Who may create orgs.'),
+  MOOTHALL_ARGON2_CONCURRENCY: int(4, 1, 64).describe('Password hashes computed at once.'),
+  MOOTHALL_QUERY_MAX_COST: int(10_000, 0, 1_000_000).describe('Cost bound of one document of a signed-in caller.'),
+  MOOTHALL_QUERY_MAX_DEPTH: int(15, 1, 100).describe('Nesting bound of one document.'),
+  MOOTHALL_QUERY_MAX_ALIASES: int(30, 0, 1_000).describe('Alias bound of one document.'),
+  MOOTHALL_QUERY_MAX_TOKENS: int(2_000, 10, 100_000).describe('Token bound of one document.'),
+  MOOTHALL_BODY_MAX: bytes('1MiB').describe('Largest request body.'),
+  MOOTHALL_RATE_PERSON: int(600, 1, 1_000_000).describe('Requests a minute of one person.'),
+  MOOTHALL_RATE_NOBODY: int(60, 1, 1_000_000).describe('Requests a minute of one address that is not signed in.'),
+  MOOTHALL_RATE_COST: int(200_000, 1, 100_000_000).describe('Query cost a minute of one actor.'),
+} as const
+
+export type Config = { [K in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[K]> }
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/** Reads the environment once. Throws ConfigError naming the variable, never its value. */
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  const unknown = Object.keys(env).filter((name) => name.startsWith('MOOTHALL_') && !(name in VARIABLES))
+  if (unknown.length > 0) throw new ConfigError(`Unknown variable ${unknown.join(', ')}.`)
+
+  const config: Record<string, unknown> = {}
+  for (const [name, type] of Object.entries(VARIABLES)) {
+    const read = type.safeParse(env[name] === '' ? undefined : env[name])
+    if (!read.success) throw new ConfigError(`Variable ${name} cannot be read.`)
+    config[name] = read.data
+  }
+  return config as Config
+}

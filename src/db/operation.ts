@@ -1,0 +1,226 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import pg from 'pg'
+import { lease, poolOptions } from './pool.ts'
+
+/**
+ * What an operation may do (PLAT-4): `read` is one snapshot, `write` one transaction of a root mutation field or a unit
+ * of queued work, `preauth` runs before the org is known, `sweep` claims and prunes across orgs.
+ */
+export type OperationKind = 'read' | 'write' | 'preauth' | 'sweep'
+
+/** Whose rows an operation reaches. Absent ids mean: no such setting, so row security shows nothing that needs it. */
+export type Scope = { orgId?: string | undefined; userId?: string | undefined; roomId?: string | undefined }
+
+type Statement = { text: string; values?: unknown[]; name?: string; rowMode?: 'array'; types?: unknown }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const IDLE_IN_TRANSACTION = 10_000
+const LOCK_TIMEOUT = 5_000
+const ATTEMPTS = 3
+
+export class OutsideOperationError extends Error {
+  override name = 'OutsideOperationError'
+}
+
+/** COMMIT was answered with ROLLBACK: some code swallowed a failed statement and went on. */
+export class AbortedTransactionError extends Error {
+  override name = 'AbortedTransactionError'
+}
+
+/** One database transaction. It opens with its first statement, so an operation that reads nothing costs nothing. */
+class Operation {
+  readonly kind: OperationKind
+  readonly scope: Scope
+  /** The last error PostgreSQL itself reported: Prisma's wrapping loses its SQLSTATE and constraint. */
+  fault: pg.DatabaseError | undefined
+  #connection: Promise<pg.PoolClient> | undefined
+  #savepoints = 0
+  #ended = false
+
+  constructor(kind: OperationKind, scope: Scope) {
+    this.kind = kind
+    this.scope = scope
+  }
+
+  async query(statement: Statement): Promise<pg.QueryResult> {
+    if (this.#ended) throw new OutsideOperationError('statement after the end of its operation')
+    this.#connection ??= this.#begin()
+    const connection = await this.#connection
+    return this.#send(connection, statement)
+  }
+
+  async savepoint<T>(run: () => Promise<T>): Promise<T> {
+    const name = this.nextSavepoint()
+    await this.query({ text: `SAVEPOINT ${name}` })
+    try {
+      const result = await run()
+      await this.query({ text: `RELEASE SAVEPOINT ${name}` })
+      return result
+    } catch (error) {
+      await this.query({ text: `ROLLBACK TO SAVEPOINT ${name}` })
+      throw error
+    }
+  }
+
+  nextSavepoint(): string {
+    this.#savepoints += 1
+    return `mh_${this.#savepoints}`
+  }
+
+  /**
+   * Ends the transaction. The connection goes back only after the server's answer; in doubt it is destroyed, so nobody
+   * is ever lent a connection with a transaction or a tenant in it (PLAT-7).
+   */
+  async end(outcome: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    if (this.#ended) return
+    this.#ended = true
+    const connection = await this.#connection?.catch(() => undefined)
+    if (!connection) return
+    connection.removeListener('error', ignore)
+    const answer = await this.#send(connection, { text: outcome }).catch((error: Error) => {
+      // A deferred constraint speaks at COMMIT; the server has rolled back and the connection is clean.
+      const clean = error instanceof pg.DatabaseError && error.severity === 'ERROR'
+      connection.release(clean ? undefined : error)
+      throw error
+    })
+    connection.release()
+    if (answer.command !== outcome) throw new AbortedTransactionError('The transaction was already aborted.')
+  }
+
+  async #begin(): Promise<pg.PoolClient> {
+    const connection = await lease()
+    // With its errors unheard a connection that breaks under a lease would end the process; the statement reports it.
+    connection.on('error', ignore)
+    // Sent, not awaited: the first statement follows in the same trip. If this fails, so does everything behind it.
+    this.#send(connection, { text: `${beginning(this.kind)}; ${settings(this.scope)}` }).catch(ignore)
+    return connection
+  }
+
+  async #send(connection: pg.PoolClient, statement: Statement): Promise<pg.QueryResult> {
+    try {
+      return await connection.query(statement as pg.QueryConfig)
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.code !== '25P02') this.fault = error
+      throw error
+    }
+  }
+}
+
+const ignore = () => {}
+
+function beginning(kind: OperationKind): string {
+  return kind === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'
+}
+
+function settings({ orgId, userId, roomId }: Scope): string {
+  const values: [string, string][] = [
+    ['TimeZone', 'UTC'], // Prisma reads timestamps in the session's zone
+    ['statement_timeout', String(poolOptions().statementTimeout)],
+    ['idle_in_transaction_session_timeout', String(IDLE_IN_TRANSACTION)],
+    ['lock_timeout', String(LOCK_TIMEOUT)],
+  ]
+  for (const [name, id] of [['org_id', orgId], ['user_id', userId], ['room_id', roomId]] as const) {
+    if (id === undefined) continue
+    if (!UUID.test(id)) throw new TypeError(`moothall.${name} takes a UUID`)
+    values.push([`moothall.${name}`, id])
+  }
+  return `SELECT ${values.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`
+}
+
+/**
+ * The place where one caller's operations follow each other. A query uses one; a document of mutations uses a write
+ * operation a field, each followed by a read of what it left. Code below finds its operation here and cannot miss it.
+ */
+export class Lane {
+  scope: Scope
+  #operation: Operation
+
+  constructor(kind: OperationKind, scope: Scope) {
+    this.scope = scope
+    this.#operation = new Operation(kind, scope)
+  }
+
+  get operation(): Operation {
+    return this.#operation
+  }
+
+  run<T>(body: () => T): T {
+    return lanes.run(this, body)
+  }
+
+  /** Ends what is open and puts a fresh lazy operation in its place. */
+  async next(kind: OperationKind): Promise<void> {
+    await this.#operation.end('COMMIT')
+    this.#operation = new Operation(kind, this.scope)
+  }
+
+  async abandon(kind: OperationKind): Promise<void> {
+    await this.#operation.end('ROLLBACK').catch(ignore)
+    this.#operation = new Operation(kind, this.scope)
+  }
+
+  end(outcome: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    return this.#operation.end(outcome)
+  }
+}
+
+const lanes = new AsyncLocalStorage<Lane>()
+
+export function currentLane(): Lane {
+  const lane = lanes.getStore()
+  if (!lane) throw new OutsideOperationError('statement outside an operation')
+  return lane
+}
+
+export function currentOperation(): Operation {
+  return currentLane().operation
+}
+
+/** Runs `body` as one operation of its own: committed when it returns, rolled back when it throws. */
+export function operation<T>(kind: OperationKind, scope: Scope, body: () => Promise<T>): Promise<T> {
+  return new Lane(kind, scope).run(() => attempt(kind, body))
+}
+
+/**
+ * Runs `body` as a write operation in the caller's lane, and leaves a fresh read operation behind for the payload
+ * (DESIGN §2, after the commit). The lane's reads before it are ended first, so the next read sees the write.
+ */
+export async function writeInLane<T>(body: () => Promise<T>): Promise<T> {
+  const lane = currentLane()
+  await lane.next('write')
+  try {
+    return await attempt('write', body)
+  } finally {
+    await lane.abandon('read')
+  }
+}
+
+/** A serialization failure or deadlock runs the whole body again (PLAT-6); bodies touch nothing outside the database. */
+async function attempt<T>(kind: OperationKind, body: () => Promise<T>): Promise<T> {
+  const lane = currentLane()
+  for (let tries = 1; ; tries++) {
+    const { operation: running } = lane
+    try {
+      const result = await body()
+      await running.end('COMMIT')
+      return result
+    } catch (error) {
+      await running.end('ROLLBACK').catch(ignore)
+      const retry = kind === 'write' && isContention(running.fault) && tries < ATTEMPTS
+      if (!retry) throw databaseErrorOf(error, running)
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * tries))
+      await lane.abandon(kind)
+    }
+  }
+}
+
+function isContention(fault: pg.DatabaseError | undefined): boolean {
+  return fault?.code === '40001' || fault?.code === '40P01'
+}
+
+/** Prisma's error is swapped for the database's own, which the error map understands; every other error stays itself. */
+function databaseErrorOf(error: unknown, { fault }: Operation): unknown {
+  const fromPrisma = error instanceof Error && error.name.startsWith('PrismaClient')
+  const swallowed = error instanceof AbortedTransactionError
+  return fault && (fromPrisma || swallowed) ? fault : error
+}

@@ -1,0 +1,76 @@
+import pg from 'pg'
+
+export type PoolOptions = {
+  url: string
+  size: number
+  /** Longest wait for a free connection, in milliseconds. */
+  wait: number
+  /** Bound of one statement, in milliseconds. */
+  statementTimeout: number
+  /** Named prepared statements; off behind poolers that do not know them. */
+  prepared: boolean
+  onIdleError?: (error: Error) => void
+}
+
+/** No connection came free in time, or the server has none left (PLAT-8). */
+export class PoolExhaustedError extends Error {
+  override name = 'PoolExhaustedError'
+  readonly waiting: number
+  readonly inUse: number
+  constructor(waiting: number, inUse: number) {
+    super('No database connection came free in time.')
+    this.waiting = waiting
+    this.inUse = inUse
+  }
+}
+
+let current: { pool: pg.Pool; options: PoolOptions } | undefined
+
+/** Opens the one pool of this process. Connections pipeline, so BEGIN, settings and the first statement are one trip. */
+export function openPool(options: PoolOptions): void {
+  if (current) throw new Error('The pool is open already.')
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.size,
+    connectionTimeoutMillis: options.wait,
+    idleTimeoutMillis: 30_000,
+    pipeline: true,
+    application_name: 'moothall',
+  } as pg.PoolConfig)
+  // An idle connection that breaks is replaced at the next lease; unhandled, its error would end the process.
+  pool.on('error', (error) => options.onIdleError?.(error))
+  current = { pool, options }
+}
+
+export async function closePool(): Promise<void> {
+  const closing = current
+  current = undefined
+  await closing?.pool.end()
+}
+
+export function poolOptions(): PoolOptions {
+  if (!current) throw new Error('The pool is not open.')
+  return current.options
+}
+
+export function poolUse(): { total: number; idle: number; waiting: number } {
+  const pool = current?.pool
+  return { total: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 }
+}
+
+/** Leases one connection. The caller gives it back with `release()`, or `release(error)` when its state is in doubt. */
+export async function lease(): Promise<pg.PoolClient> {
+  if (!current) throw new Error('The pool is not open.')
+  const { pool } = current
+  try {
+    return await pool.connect()
+  } catch (error) {
+    if (isExhaustion(error)) throw new PoolExhaustedError(pool.waitingCount, pool.totalCount - pool.idleCount)
+    throw error
+  }
+}
+
+function isExhaustion(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (error as { code?: string }).code === '53300' || error.message.startsWith('timeout exceeded when trying to connect')
+}

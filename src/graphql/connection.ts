@@ -1,0 +1,75 @@
+import { queryFromInfo } from '@pothos/plugin-prisma'
+import type { GraphQLResolveInfo } from 'graphql'
+import { builder } from './builder.ts'
+import type { Context } from './context.ts'
+import type { NodeName } from './ids.ts'
+import { keysetPage, keysetQuery, type Page, type PageArgs, type SortKey, sortSelection } from './keyset.ts'
+
+/** A page and, asked for only where `totalCount` is selected, how many rows there are in all. */
+export type Connection<Row = unknown> = Page<Row> & { total: () => Promise<number> | number }
+
+/** `<Name>Connection` and `<Name>Edge` of a node or object type, shared by every field that lists it. */
+export function connectionType(type: unknown, name: string) {
+  const edge = builder.edgeObject({ type: type as never, name: `${name}Edge` })
+  const connection = builder.connectionObject(
+    {
+      type: type as never,
+      name: `${name}Connection`,
+      fields: (t) => ({
+        nodes: t.field({
+          type: [type as never],
+          description: 'The rows of this page without their cursors.',
+          resolve: (parent) => (parent as unknown as Connection).edges.map(({ node }) => node) as never,
+        }),
+        totalCount: t.int({
+          description: 'Rows in the whole list; counted only when selected.',
+          resolve: (parent) => (parent as unknown as Connection).total(),
+        }),
+      }),
+    },
+    edge,
+  )
+  return [connection, edge] as const
+}
+
+type Query = { where: object; orderBy: object[]; take: number }
+type List<Row> = {
+  context: Context
+  info: GraphQLResolveInfo
+  type: NodeName | (string & {})
+  args: PageArgs
+  order: readonly SortKey[]
+  where: object
+  find: (query: never) => PromiseLike<readonly Row[]>
+  count: (query: never) => PromiseLike<number>
+}
+
+/** One page of a root list: one statement, and one more for `totalCount`. */
+export async function pageOf<Row extends object>({ context, info, type, args, order, where, find, count }: List<Row>): Promise<Connection<Row>> {
+  const keyset = keysetQuery(args, order)
+  const selection = queryFromInfo({
+    context,
+    info,
+    typeName: type as never,
+    paths: [['edges', 'node'], ['nodes']],
+    select: sortSelection(order) as never,
+  })
+  const query: Query = { ...selection, ...keyset, where: { AND: [where, keyset.where] } }
+  const rows = await find(query as never)
+  return { ...keysetPage(rows, args, order), total: () => Promise.resolve(count({ where } as never)) }
+}
+
+/** A list inside a node, read with its parent: one statement however many parents there are. */
+export function relatedPage(relation: string, order: readonly SortKey[], where: (context: Context) => object = () => ({})) {
+  return {
+    select: ((args: PageArgs, context: Context, nested: (query: object, path: string[]) => object) => {
+      const keyset = keysetQuery(args, order)
+      const query = { ...keyset, where: { AND: [where(context), keyset.where] }, select: sortSelection(order) }
+      return { [relation]: nested(query, ['edges', 'node']), _count: { select: { [relation]: { where: where(context) } } } }
+    }) as never,
+    resolve: ((parent: Record<string, object[]> & { _count: Record<string, number> }, args: PageArgs) => ({
+      ...keysetPage(parent[relation] ?? [], args, order),
+      total: () => parent._count[relation],
+    })) as never,
+  }
+}

@@ -1,0 +1,30 @@
+import type { Scope } from '../db/operation.ts'
+import type { Caller } from './caller.ts'
+
+/** What one operation knows of its caller and its transport. Each subscription event has a fresh one (PLAT-5). */
+export type Context = {
+  readonly requestId: string
+  /** Changes only when a mutation signs in or out: what follows in the document runs as whom it has become. */
+  caller: Caller | null
+  readonly client: ClientFacts
+  /** Cookies a mutation asks to set on an HTTP answer; a WebSocket has none. */
+  readonly cookies: CookieJar | null
+  /** Rows already read for this operation, one batch loader a kind; a mutation empties it after its commit. */
+  readonly loads: Map<object, unknown>
+  /** Cost of the document, filled by the limits (PLAT-67). */
+  cost?: { requested: number; maximum: number }
+}
+
+export type ClientFacts = {
+  /** After trusted proxies; never stored outside sessions (PLAT-82). */
+  readonly address: string
+  readonly userAgent: string
+}
+
+export type CookieJar = { set(name: string, value: string, options: CookieOptions): void }
+export type CookieOptions = { httpOnly: boolean; maxAge: number }
+
+export function scopeOf(caller: Caller | null): Scope {
+  if (!caller) return {}
+  return { orgId: caller.orgId, userId: caller.userId, roomId: caller.roomId }
+}

@@ -1,0 +1,78 @@
+import type { FieldMap } from '@pothos/core'
+import { builder, type SchemaTypes } from './builder.ts'
+import {
+  ConflictError,
+  type DomainError,
+  ERROR_CODES,
+  ForbiddenError,
+  InvalidInputError,
+  LastOwnerError,
+  LimitReachedError,
+  NotFoundError,
+} from './errors.ts'
+
+export const ErrorCodeEnum = builder.enumType('ErrorCode', {
+  description: "Says which error of a union it is: the type's name without `Error`.",
+  values: ERROR_CODES,
+})
+
+export const ErrorInterface = builder.interfaceRef<DomainError>('Error').implement({
+  description: 'Something the caller can expect and act on.',
+  fields: (t) => ({
+    code: t.field({ type: ErrorCodeEnum, resolve: (error) => error.code }),
+    message: t.exposeString('message', { description: 'For people; programs read `code`.' }),
+  }),
+  resolveType: (error) => error.name,
+})
+
+type ErrorClass<E extends DomainError> = new (...args: never[]) => E
+type ErrorFields<E> = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, E>) => FieldMap
+
+/** Gives a domain error its GraphQL type. A body calls this beside the class of an error of its own. */
+export function errorType<E extends DomainError>(
+  type: ErrorClass<E>,
+  { description, fields }: { description: string; fields?: ErrorFields<E> },
+): void {
+  builder.objectType(type as never, {
+    name: type.name,
+    description,
+    interfaces: [ErrorInterface],
+    isTypeOf: (value: unknown) => value instanceof type,
+    ...(fields && { fields }),
+  } as never)
+}
+
+const IssueType = builder.objectRef<{ path: readonly string[]; message: string }>('InputIssue').implement({
+  description: 'One thing wrong with the input. The message never repeats the value.',
+  fields: (t) => ({
+    path: t.field({ type: ['String'], resolve: (issue) => [...issue.path], description: 'From the argument down.' }),
+    message: t.exposeString('message'),
+  }),
+})
+
+errorType(InvalidInputError, {
+  description: 'The input breaks a rule that it alone can break; nothing was changed.',
+  fields: (t) => ({ issues: t.field({ type: [IssueType], resolve: (error) => [...error.issues] }) }),
+})
+errorType(NotFoundError, {
+  description: 'What the input names is not there, or not the caller’s to see; the two answer alike.',
+  fields: (t) => ({
+    path: t.field({ type: ['String'], nullable: true, resolve: (error) => error.path && [...error.path] }),
+  }),
+})
+errorType(ForbiddenError, { description: 'The caller may see it but not do that.' })
+errorType(ConflictError, {
+  description: 'The current state rules it out, often because somebody else was first.',
+  fields: (t) => ({
+    currentVersion: t.int({
+      nullable: true,
+      resolve: (error) => error.currentVersion,
+      description: 'Version of the document in dispute, where there is one.',
+    }),
+  }),
+})
+errorType(LimitReachedError, {
+  description: 'There are as many of these as there may be.',
+  fields: (t) => ({ limit: t.int({ nullable: true, resolve: (error) => error.limit }) }),
+})
+errorType(LastOwnerError, { description: 'It would leave nobody who owns it.' })

@@ -1,0 +1,96 @@
+import type { FieldMap } from '@pothos/core'
+import { currentLane, writeInLane } from '../db/operation.ts'
+import { type Arg, inputReader, inputType, type Values } from './arguments.ts'
+import { builder, type SchemaTypes } from './builder.ts'
+import { type Caller, meets, type Need } from './caller.ts'
+import type { Context } from './context.ts'
+import { fromDatabase } from './database-errors.ts'
+import { ConflictError, DomainError, ForbiddenError, InvalidInputError, NotFoundError } from './errors.ts'
+import { requestError } from './request-errors.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: constructors differ in their arguments only
+type ErrorClass = abstract new (...args: any[]) => DomainError
+type CallerFor<N extends Need> = N extends 'anyone' ? Caller | null : Caller
+type PayloadBuilder<R> = PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, R & object>
+
+const COMMON: readonly ErrorClass[] = [InvalidInputError, NotFoundError, ForbiddenError, ConflictError]
+
+type Definition<F extends Record<string, Arg<unknown>>, N extends Need, R> = {
+  description: string
+  input: F
+  /** Errors beyond InvalidInput, NotFound, Forbidden and Conflict, which every mutation may answer. */
+  errors?: readonly ErrorClass[]
+  needs: N
+  /**
+   * `field` (default): `run` is one write operation, repeated on contention. `own`: `run` opens its operations itself,
+   * because it works before the org is known or computes between them (DESIGN §2).
+   */
+  operations?: 'field' | 'own'
+  run: (caller: CallerFor<N>, input: Values<F>, context: Context) => Promise<R>
+  /** Fields of the payload; they resolve after the commit, in a read operation of their own. */
+  payload: (t: PayloadBuilder<R>) => FieldMap
+}
+
+/**
+ * Defines `name(input: <Name>Input!): <Name>Result`, a union of `<Name>Payload` and its errors. Order of events: the
+ * caller's standing, the input, the use-case, COMMIT, the payload.
+ */
+export function mutation<F extends Record<string, Arg<unknown>>, N extends Need, R>(name: string, definition: Definition<F, N, R>): void {
+  const { description, input, errors = [], needs, operations = 'field', run, payload } = definition
+  const title = name.charAt(0).toUpperCase() + name.slice(1)
+  const read = inputReader(input)
+  const known = [...COMMON, ...errors]
+
+  const Payload = builder.objectRef<R & object>(`${title}Payload`)
+  Payload.implement({ description: `What \`${name}\` left behind.`, fields: payload as never })
+  const Input = Object.keys(input).length > 0 ? inputType(`${title}Input`, input) : undefined
+
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: Payload as never,
+      description,
+      // A top-level error of one field must not null its neighbours (DESIGN §5).
+      nullable: true,
+      extensions: { needs },
+      errors: { types: known as never },
+      ...(Input && { args: { input: t.arg({ type: Input as never, required: true }) } }),
+      resolve: (async (_root: unknown, args: { input?: unknown }, context: Context) => {
+        const caller = admit(needs, context.caller)
+        const values = read(args.input ?? {})
+        const body = () => run(caller as CallerFor<N>, values, context)
+        try {
+          return await (operations === 'own' ? ownOperations(body) : writeInLane(body))
+        } catch (error) {
+          throw answerFor(error, known)
+        } finally {
+          context.loads.clear()
+        }
+      }) as never,
+    } as never),
+  )
+}
+
+/** The lane's snapshot is from before what the use-case did elsewhere; the payload gets a new one. */
+async function ownOperations<R>(body: () => Promise<R>): Promise<R> {
+  try {
+    return await body()
+  } finally {
+    await currentLane().abandon('read')
+  }
+}
+
+function admit(needs: Need, caller: Caller | null): Caller | null {
+  if (meets(needs, caller)) return caller
+  if (!caller) throw requestError('UNAUTHENTICATED')
+  if (caller.standing === null) throw requestError('FORBIDDEN')
+  throw new ForbiddenError()
+}
+
+/** What the database said, as an error of this union; one that the union lacks is a conflict (§1.2). */
+function answerFor(error: unknown, known: readonly ErrorClass[]): unknown {
+  const answer = error instanceof DomainError ? error : (fromDatabase(error) ?? error)
+  if (!(answer instanceof DomainError)) return answer
+  if (known.some((type) => answer instanceof type)) return answer
+  return error instanceof DomainError ? error : new ConflictError()
+}
+

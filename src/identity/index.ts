@@ -1,0 +1,4 @@
+import './org/graphql.ts'
+import './user/graphql.ts'
+
+export { type Authenticated, authenticate, type SessionLife } from './session/authenticate.ts'
