@@ -549,21 +549,25 @@ CREATE TRIGGER announce_deleted AFTER DELETE ON identity.sessions
 
 -- What a session token opens, in one round trip, with what its check needs: the app compares the times with the
 -- database's clock and the CSRF hash in constant time. role is that of a live membership in the active org, else null.
+-- PL/pgSQL, since every request asks it and servers before 18 plan an SQL function anew at each call.
 CREATE FUNCTION identity.preauth_session(p_token_hash bytea)
 RETURNS TABLE (session_id uuid, org_id uuid, user_id uuid, account text, user_status text, method text,
   embedded boolean, room_id uuid, link_id uuid, csrf_hash bytea, created_at timestamptz, last_seen_at timestamptz,
   expires_at timestamptz, revoked_at timestamptz, role text, org_slug text, org_status text, stopped_at timestamptz)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-  SELECT s.id, s.org_id, s.user_id, u.account, u.status, s.method,
-    s.embedded, s.room_id, s.link_id, s.csrf_hash, s.created_at, s.last_seen_at,
-    s.expires_at, s.revoked_at, m.role, o.slug, o.status, o.stopped_at
-  FROM identity.sessions AS s
-  JOIN identity.users AS u ON u.id = s.user_id
-  JOIN identity.orgs AS o ON o.id = s.org_id
-  LEFT JOIN identity.memberships AS m
-    ON m.org_id = s.org_id AND m.user_id = s.user_id AND m.joined_at IS NOT NULL AND m.revoked_at IS NULL
-  WHERE s.token_hash = p_token_hash
+BEGIN
+  RETURN QUERY
+    SELECT s.id::uuid, s.org_id, s.user_id, u.account, u.status, s.method,
+      s.embedded, s.room_id, s.link_id, s.csrf_hash, s.created_at, s.last_seen_at,
+      s.expires_at, s.revoked_at, m.role, o.slug, o.status, o.stopped_at
+    FROM identity.sessions AS s
+    JOIN identity.users AS u ON u.id = s.user_id
+    JOIN identity.orgs AS o ON o.id = s.org_id
+    LEFT JOIN identity.memberships AS m
+      ON m.org_id = s.org_id AND m.user_id = s.user_id AND m.joined_at IS NOT NULL AND m.revoked_at IS NULL
+    WHERE s.token_hash = p_token_hash;
+END
 $$;
 
 -- What a password sign-in compares with, and the orgs it may lead to, the most recently used first. An agent, a guest or
