@@ -1,0 +1,25 @@
+import { type Logger, type LoggerOptions, pino } from 'pino'
+import type { Config } from './config.ts'
+import { redact } from './lib/redact.ts'
+
+/** One JSON object a line. What an error says is redacted; stacks and SQL stay out, the place in our source is named. */
+export function createLog(config: Config, destination?: NodeJS.WritableStream): Logger {
+  const options: LoggerOptions = {
+    level: config.MOOTHALL_LOG_LEVEL,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { log: (line) => redact('err' in line ? { ...line, err: describeError(line['err']) } : line) as Record<string, unknown> },
+  }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+const SOURCE = /\b(src\/[\w/.-]+:\d+):\d+/
+
+/** A database error's text quotes values, so of those only the code and the names of what was touched are kept. */
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const { code, schema, table, constraint } = error as Error & Record<string, string | undefined>
+  const [, at] = SOURCE.exec(error.stack ?? '') ?? []
+  const fromDatabase = error.name === 'error' || error.name.startsWith('Prisma')
+  return { type: error.name, ...(!fromDatabase && { message: error.message }), code, schema, table, constraint, at }
+}

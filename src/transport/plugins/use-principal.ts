@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Plugin } from 'graphql-yoga'
+import type { Logger } from 'pino'
+import type { Config } from '../../config.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import type { CookieJar } from '../../graphql/context.ts'
+import { newId } from '../../lib/type-id.ts'
+import { clientFacts } from '../client-facts.ts'
+import { maskError } from '../masking.ts'
+import { authenticated, CSRF_HEADER, credentialOf, type Principal, requireCsrf, sessionCookie } from '../principal.ts'
+
+/** What node:http hands to Yoga, and what this plugin puts beside it. */
+export type ServerContext = { req: IncomingMessage; res: ServerResponse; requestId?: string; principal?: Principal }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** Names the request (PLAT-65) and settles who calls before anything of the document is looked at (ID-1, 2, 14). */
+export function usePrincipal(config: Config, log: Logger): Plugin<object, ServerContext> {
+  const secure = config.MOOTHALL_PUBLIC_URL.startsWith('https:')
+  const cookieName = sessionCookie(secure)
+  const life = { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL }
+
+  return {
+    onRequest({ serverContext }) {
+      if (!serverContext) return
+      serverContext.requestId = requestIdOf(serverContext.req, config.MOOTHALL_TRUST_PROXY > 0)
+      serverContext.res.setHeader('x-request-id', serverContext.requestId)
+    },
+    async onParams({ context }) {
+      const { req, res, requestId = newId() } = context
+      const caller = await callerOf(req).catch((error: unknown) => {
+        throw maskError(error, requestId, log)
+      })
+      const client = clientFacts(req, config.MOOTHALL_TRUST_PROXY)
+      context.principal = { requestId, caller, client, cookies: cookieJar(res, secure) }
+    },
+  }
+
+  async function callerOf(request: IncomingMessage): Promise<Caller | null> {
+    const credential = credentialOf(request.headers, cookieName)
+    if (!credential) return null
+    const session = await authenticated(credential, life)
+    if (credential.from === 'cookie') requireCsrf(session, headerOf(request, CSRF_HEADER))
+    return session.caller
+  }
+}
+
+/** An inbound id is taken only from a proxy that is ours, and only when it is a UUID. */
+function requestIdOf(request: IncomingMessage, trusted: boolean): string {
+  const inbound = trusted ? headerOf(request, 'x-request-id') : undefined
+  return inbound && UUID.test(inbound) ? inbound : newId()
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+function cookieJar(response: ServerResponse, secure: boolean): CookieJar {
+  return {
+    set(name, value, { httpOnly, maxAge }) {
+      const parts = [`${name}=${value}`, 'Path=/', 'SameSite=Lax', `Max-Age=${Math.floor(maxAge / 1000)}`]
+      if (httpOnly) parts.push('HttpOnly')
+      if (secure) parts.push('Secure')
+      response.appendHeader('set-cookie', parts.join('; '))
+    },
+  }
+}
