@@ -4,13 +4,19 @@ export const REDACTED = '<redacted>'
 const SECRET_KEYS =
   /password|passwd|passphrase|secret|token|apikey|privatekey|accesskey|signingkey|authorization|cookie|credential|bearer|connectionstring|pepper/
 
-export const isSecretKey = (key: string): boolean =>
-  SECRET_KEYS.test(
-    key
-      .normalize('NFKC')
-      .replace(/[^\p{L}\p{N}]/gu, '')
-      .toLowerCase(),
-  )
+/** The same few keys come again in every log line; a bounded memory, since callers choose keys too. */
+const known = new Map<string, boolean>()
+const KNOWN_KEYS = 2_000
+const KNOWN_LENGTH = 64
+
+export function isSecretKey(key: string): boolean {
+  const remembered = known.get(key)
+  if (remembered !== undefined) return remembered
+  const letters = key.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '')
+  const isSecret = SECRET_KEYS.test(letters.toLowerCase())
+  if (key.length <= KNOWN_LENGTH && known.size < KNOWN_KEYS) known.set(key, isSecret)
+  return isSecret
+}
 
 /** Cheap: does the text hold anything that one of the patterns could match? */
 const SUSPECT = /mhs?_|whsec_|bearer|basic|eyJ|-----BEGIN|:\/\//i
