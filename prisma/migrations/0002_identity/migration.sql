@@ -167,6 +167,12 @@ CREATE POLICY own_org ON identity.orgs FOR ALL TO moothall_app
   USING (id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid))
   WITH CHECK (id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid));
 
+-- A guest reads the org they are in and writes nothing of it.
+CREATE POLICY guest_insert ON identity.orgs AS RESTRICTIVE FOR INSERT TO moothall_app
+  WITH CHECK ((SELECT nullif(current_setting('moothall.room_id', true), '')::uuid) IS NULL);
+CREATE POLICY guest_update ON identity.orgs AS RESTRICTIVE FOR UPDATE TO moothall_app
+  USING ((SELECT nullif(current_setting('moothall.room_id', true), '')::uuid) IS NULL);
+
 -- Oneself, those at home in the org, and all who are or were its members, so that authors stay nameable. Rooms adds the
 -- participants of a guest's room.
 CREATE POLICY people ON identity.users FOR SELECT TO moothall_app

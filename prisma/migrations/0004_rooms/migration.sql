@@ -609,6 +609,11 @@ CREATE POLICY guest_none ON rooms.space_members AS RESTRICTIVE FOR ALL TO mootha
 CREATE POLICY tenant ON rooms.room_kinds FOR ALL TO moothall_app
   USING (org_id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid))
   WITH CHECK (org_id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid));
+-- A guest reads what kinds of room there are, and adds or changes none.
+CREATE POLICY guest_insert ON rooms.room_kinds AS RESTRICTIVE FOR INSERT TO moothall_app
+  WITH CHECK ((SELECT nullif(current_setting('moothall.room_id', true), '')::uuid) IS NULL);
+CREATE POLICY guest_update ON rooms.room_kinds AS RESTRICTIVE FOR UPDATE TO moothall_app
+  USING ((SELECT nullif(current_setting('moothall.room_id', true), '')::uuid) IS NULL);
 -- An org sees its own rooms.
 CREATE POLICY tenant ON rooms.rooms FOR ALL TO moothall_app
   USING (org_id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid))
