@@ -23,7 +23,7 @@ const run = promisify(execFile)
 export type Cluster = { dataDir: string; dir: string; account: Account | undefined; keepsake: Keepsake }
 
 /** Decides where the cluster lives and under whom, and reads or makes its passwords. */
-export async function openDataDir(requested: string): Promise<Cluster> {
+export async function openDataDir(requested: string, shelters = LASTING_PLACES): Promise<Cluster> {
   // Twice, because the owner of a cluster that is already there decides who runs it.
   const known = await readKeepsake(requested)
   const account = await databaseAccount([known?.cluster ?? join(requested, 'postgres')])
@@ -31,15 +31,25 @@ export async function openDataDir(requested: string): Promise<Cluster> {
     throw new EmbeddedError('foreign_directory', { cause })
   })
   const inside = join(dataDir, 'postgres')
-  const keepsake = known ?? (await firstKeepsake(dataDir, inside, account))
+  const keepsake = known ?? (await firstKeepsake(dataDir, inside, account, shelters))
   return { dataDir, dir: keepsake.cluster ?? inside, account, keepsake }
 }
 
-async function firstKeepsake(dataDir: string, inside: string, account: Account | undefined): Promise<Keepsake> {
-  if (await exists(inside)) throw new EmbeddedError('passwords_lost')
+async function firstKeepsake(
+  dataDir: string,
+  inside: string,
+  account: Account | undefined,
+  shelters: string[],
+): Promise<Keepsake> {
+  if (await exists(inside)) {
+    // Passwords come before the cluster, so another process that was faster has left them by now.
+    const keepsake = await readKeepsake(dataDir)
+    if (!keepsake) throw new EmbeddedError('passwords_lost')
+    return keepsake
+  }
   if (await canEnter(dataDir, account)) return makeKeepsake(dataDir)
   const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 16)
-  return makeKeepsake(dataDir, join(await shelter(LASTING_PLACES, account), name))
+  return makeKeepsake(dataDir, join(await shelter(shelters, account), name))
 }
 
 /** Creates the cluster unless it is there: complete under its name or not at all, so several processes may try at once. */

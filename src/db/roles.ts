@@ -13,9 +13,9 @@ export type RolePasswords = { ownerPassword: string; appPassword: string }
 export function rolesSql({ ownerPassword, appPassword }: RolePasswords): string {
   return `${roleSql(OWNER_ROLE, ownerPassword)}
 ${roleSql(APP_ROLE, appPassword)}
--- Who hands a database to its owner must be a member of it; superusers are so already.
+-- Who hands a database to its owner must be able to become it; a superuser can, but who merely made the role cannot.
 DO $$ BEGIN
-  IF NOT pg_has_role(current_user, '${OWNER_ROLE}', 'MEMBER') THEN
+  IF NOT pg_has_role(current_user, '${OWNER_ROLE}', 'SET') THEN
     EXECUTE format('GRANT ${OWNER_ROLE} TO %I', current_user);
   END IF;
 END $$;
