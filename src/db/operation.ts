@@ -9,7 +9,13 @@ import { lease, poolOptions } from './pool.ts'
 export type OperationKind = 'read' | 'write' | 'preauth' | 'sweep'
 
 /** Whose rows an operation reaches. Absent ids mean: no such setting, so row security shows nothing that needs it. */
-export type Scope = { orgId?: string | undefined; userId?: string | undefined; roomId?: string | undefined }
+export type Scope = {
+  orgId?: string | undefined
+  userId?: string | undefined
+  roomId?: string | undefined
+  /** The request it is done for: no setting of the database, facts are recorded under it (PLAT-65). */
+  requestId?: string | undefined
+}
 
 type Statement = { text: string; values?: unknown[]; name?: string; rowMode?: 'array'; types?: unknown }
 
@@ -109,7 +115,9 @@ class Operation {
 const ignore = () => {}
 
 function beginning(kind: OperationKind): string {
-  return kind === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'
+  return kind === 'read'
+    ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+    : 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'
 }
 
 function settings({ orgId, userId, roomId }: Scope): string {
@@ -119,7 +127,11 @@ function settings({ orgId, userId, roomId }: Scope): string {
     ['idle_in_transaction_session_timeout', String(IDLE_IN_TRANSACTION)],
     ['lock_timeout', String(LOCK_TIMEOUT)],
   ]
-  for (const [name, id] of [['org_id', orgId], ['user_id', userId], ['room_id', roomId]] as const) {
+  for (const [name, id] of [
+    ['org_id', orgId],
+    ['user_id', userId],
+    ['room_id', roomId],
+  ] as const) {
     if (id === undefined) continue
     if (!UUID.test(id)) throw new TypeError(`moothall.${name} takes a UUID`)
     values.push([`moothall.${name}`, id])
@@ -178,7 +190,8 @@ export function currentOperation(): Operation {
 
 /** Runs `body` as one operation of its own: committed when it returns, rolled back when it throws. */
 export function operation<T>(kind: OperationKind, scope: Scope, body: () => Promise<T>): Promise<T> {
-  return new Lane(kind, scope).run(() => attempt(kind, body))
+  const requestId = scope.requestId ?? lanes.getStore()?.scope.requestId
+  return new Lane(kind, { ...scope, requestId }).run(() => attempt(kind, body))
 }
 
 /**

@@ -6,6 +6,8 @@ export type Context = {
   readonly requestId: string
   /** Changes only when a mutation signs in or out: what follows in the document runs as whom it has become. */
   caller: Caller | null
+  /** Set while one rendering is made for many: everybody of one class in one room, and nobody in particular. */
+  readonly audience?: Audience
   readonly client: ClientFacts
   /** Cookies a mutation asks to set on an HTTP answer; a WebSocket has none. */
   readonly cookies: CookieJar | null
@@ -14,6 +16,9 @@ export type Context = {
   /** Cost of the document, filled by the limits (PLAT-67). */
   cost?: { requested: number; maximum: number }
 }
+
+/** The subscribers of a room that see the same (DESIGN §3): its members, or its guests. */
+export type Audience = { readonly orgId: string; readonly spaceId: string; readonly roomId: string; readonly of: 'members' | 'guests' }
 
 export type ClientFacts = {
   /** After trusted proxies; never stored outside sessions (PLAT-82). */
@@ -24,7 +29,7 @@ export type ClientFacts = {
 export type CookieJar = { set(name: string, value: string, options: CookieOptions): void }
 export type CookieOptions = { httpOnly: boolean; maxAge: number }
 
-export function scopeOf(caller: Caller | null): Scope {
-  if (!caller) return {}
-  return { orgId: caller.orgId, userId: caller.userId, roomId: caller.roomId }
+export function scopeOf(caller: Caller | null, requestId?: string): Scope {
+  if (!caller) return { requestId }
+  return { orgId: caller.orgId, userId: caller.userId, roomId: caller.roomId, requestId }
 }

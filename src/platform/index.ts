@@ -1,1 +1,5 @@
-export {}
+export type { Projection, ProjectionForm, RecordedEvent, RowsById, RowsReader } from './audit/projection.ts'
+export { orgReaders, type Readers } from './audit/readers.ts'
+export { EventFaultError, type Facts, record, type SystemActor } from './audit/record.ts'
+export { defineEvent, type EventCategory, type EventType, eventTypesMatching } from './audit/registry.ts'
+export { registerSpaceSlugs } from './audit/space-slug.ts'

@@ -8,7 +8,7 @@ import { maskError } from './masking.ts'
 /** Runs one query, one document of mutations or one subscription event in a lane of its own (PLAT-5, 6). */
 export async function executeOperation(args: ExecutionArgs, log: Logger): Promise<ExecutionResult> {
   const context = args.contextValue as Context
-  const lane = new Lane('read', scopeOf(context.caller))
+  const lane = new Lane('read', scopeOf(context.caller, context.requestId))
   try {
     const result = (await lane.run(() => execute(args as never))) as ExecutionResult
     return masked(result, context.requestId, log)
