@@ -11,6 +11,9 @@ import { spaceSlugOf } from './space-slug.ts'
 /** The server itself, working for an org. */
 export type SystemActor = { readonly kind: 'system'; readonly orgId: string }
 
+/** Who did it. */
+export type Actor = Caller | SystemActor
+
 export type Facts<P> = {
   /** What it was done to. */
   target?: { kind: NodeName; id: string }
@@ -35,11 +38,7 @@ export class EventFaultError extends Error {
  * Records a fact in the write operation that makes it: no commit without its event, no event without its commit (PLAT-11).
  * Returns the event's id. A call that changes nothing records nothing; a bulk call records one a changed row (PLAT-13).
  */
-export async function record<P extends object>(
-  actor: Caller | SystemActor,
-  event: EventType<P>,
-  facts: Facts<P>,
-): Promise<string> {
+export async function record<P extends object>(actor: Actor, event: EventType<P>, facts: Facts<P>): Promise<string> {
   const { operation, scope } = currentLane()
   if (operation.kind !== 'write') throw new EventFaultError(`${event.name} is recorded outside a write operation`)
 
@@ -71,7 +70,7 @@ function payloadOf<P extends object>(event: EventType<P>, payload: P): string {
   throw new EventFaultError(`the payload of ${event.name} is off its schema: ${faults.join(', ')}`)
 }
 
-function actorColumns(actor: Caller | SystemActor) {
+function actorColumns(actor: Actor) {
   if (actor.kind === 'system') return { actorKind: 'system', actorUserId: null, actorKeyId: null, guestRoomId: null }
   const { account, userId, roomId } = actor
   return {
