@@ -1,6 +1,6 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import type { Config } from './config.ts'
-import { redact } from './lib/redact.ts'
+import { redactLine } from './lib/redact.ts'
 
 /** One JSON object a line. What an error says is redacted; stacks and SQL stay out, the place in our source is named. */
 export function createLog(config: Config, destination?: NodeJS.WritableStream): Logger {
@@ -8,7 +8,8 @@ export function createLog(config: Config, destination?: NodeJS.WritableStream): 
     level: config.MOOTHALL_LOG_LEVEL,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { log: (line) => redact('err' in line ? { ...line, err: describeError(line['err']) } : line) as Record<string, unknown> },
+    formatters: { log: (line) => ('err' in line ? { ...line, err: describeError(line['err']) } : line) },
+    hooks: { streamWrite: redactLine },
   }
   return destination ? pino(options, destination) : pino(options)
 }

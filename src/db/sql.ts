@@ -2,8 +2,15 @@ import { currentOperation } from './operation.ts'
 import { statementName } from './prisma.ts'
 
 /** Runs one statement in the caller's operation and returns its rows. Values are always parameters, never text. */
-export async function sql<Row extends object>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]> {
-  const text = strings.reduce((before, part, at) => `${before}$${at}${part}`)
+export function sql<Row extends object>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]> {
+  return sqlText<Row>(
+    strings.reduce((before, part, at) => `${before}$${at}${part}`),
+    values,
+  )
+}
+
+/** The same for the rare statement whose text is put together, from constants of ours alone. */
+export async function sqlText<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
   const name = statementName(text)
   const { rows } = await currentOperation().query({ text, values, ...(name && { name }) })
   return rows as Row[]

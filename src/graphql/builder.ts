@@ -17,6 +17,8 @@ import { requestError } from './request-errors.ts'
 type Types = {
   Context: Context
   PrismaTypes: PrismaTypes
+  /** Nodes may be named by text in any field, so files of one body need not import each other's types. */
+  Objects: { [Name in keyof PrismaTypes]: PrismaTypes[Name]['Shape'] }
   AuthScopes: { needs: Need }
   DefaultFieldNullability: false
   Scalars: {

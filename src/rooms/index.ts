@@ -1,1 +1,3 @@
-export {}
+import './space/graphql.ts'
+import './room/graphql.ts'
+import './story/graphql.ts'

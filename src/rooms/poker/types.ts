@@ -1,0 +1,37 @@
+import { builder } from '../../graphql/builder.ts'
+import { perViewer } from '../../graphql/per-viewer.ts'
+import { userById } from '../../identity/index.ts'
+import { type KnownVote, ownCard } from './loads.ts'
+import type { RoundResult } from './result.ts'
+
+export const VoteType = builder.objectRef<KnownVote>('Vote').implement({
+  description: 'That somebody voted on a story.',
+  fields: (t) => ({
+    user: t.field({ type: 'User', nullable: true, resolve: (vote, _args, context) => userById(context, vote.userId) }),
+    userId: t.globalID({ resolve: ({ userId }) => ({ type: 'User', id: userId }) }),
+    card: t.string({
+      nullable: true,
+      ...perViewer('Null while hidden, unless it is the viewer’s own.'),
+      resolve: ({ card, userId, storyId }, _args, context) =>
+        card === null && context.caller?.userId === userId ? ownCard(context, storyId) : card,
+    }),
+  }),
+})
+
+const CardCount = builder.objectRef<{ card: string; count: number }>('CardCount').implement({
+  fields: (t) => ({ card: t.exposeString('card'), count: t.exposeInt('count') }),
+})
+
+export const RoundResultType = builder.objectRef<RoundResult>('RoundResult').implement({
+  description: 'What a revealed round came to. Special cards (?, ☕, ∞) are counted in the distribution alone.',
+  fields: (t) => ({
+    counted: t.exposeInt('counted', { description: 'Votes with a card that is not special.' }),
+    distribution: t.field({ type: [CardCount], resolve: ({ distribution }) => distribution, description: 'Every card in deck order, special ones last.' }),
+    average: t.exposeFloat('average', { nullable: true, description: 'Mean of the exact values, half up to two decimals; null in ordinal decks.' }),
+    mode: t.exposeStringList('mode', { description: 'The most frequent cards, all that tie, in deck order.' }),
+    min: t.exposeString('min', { nullable: true }),
+    max: t.exposeString('max', { nullable: true }),
+    consensus: t.exposeBoolean('consensus', { description: 'At least one counted vote, all of them equal, no “?”.' }),
+    suggested: t.exposeString('suggested', { nullable: true, description: 'The card to write down: nearest to the average, or the single mode.' }),
+  }),
+})

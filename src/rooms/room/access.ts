@@ -1,0 +1,30 @@
+import type { Caller } from '../../graphql/caller.ts'
+import type { Context } from '../../graphql/context.ts'
+import type { LockedRoom } from './lock-room.ts'
+
+const NONE = { id: { in: [] as string[] } }
+
+/**
+ * The rooms a caller sees: those of their spaces, for a guest the one of their link, for admins no others (ROOM-6). Row
+ * security knows the org and a guest's room, not the space, so this condition stands in every way that leads to a room.
+ */
+export function visibleRooms({ caller, audience }: Pick<Context, 'caller' | 'audience'>): object {
+  if (audience) return audience.of === 'guests' ? { id: audience.roomId } : { spaceId: audience.spaceId }
+  if (!caller || caller.standing === null) return NONE
+  if (caller.standing === 'GUEST') return { id: caller.roomId }
+  return { space: { members: { some: { userId: caller.userId } } } }
+}
+
+/** The same for what belongs to a room. */
+export const inVisibleRoom = (context: Pick<Context, 'caller' | 'audience'>): object => ({ room: visibleRooms(context) })
+
+/** Who may lead: a human member who writes in the org, by themselves and not through a meeting client (ROOM-22, 40). */
+export function mayHost(caller: Caller): boolean {
+  if (caller.embedded) return false
+  return caller.account === 'anonymous' || caller.standing === 'OWNER' || caller.standing === 'ADMIN' || caller.standing === 'MEMBER'
+}
+
+/** Facilitator or co-facilitator, while they may host at all. */
+export function isHost(caller: Caller, room: LockedRoom): boolean {
+  return mayHost(caller) && (room.facilitatorId === caller.userId || room.me.cofacilitator)
+}

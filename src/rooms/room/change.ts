@@ -1,0 +1,95 @@
+import { sqlOne, sqlText } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import { type EventType, type Facts, record, type SystemActor } from '../../platform/index.ts'
+import type { RoomEventPayloads } from '../live/event-payloads.ts'
+import type { LockedRoom } from './lock-room.ts'
+
+export type RoomChange = { readonly roomId: string; readonly version: bigint }
+
+type RoomEventType = keyof RoomEventPayloads
+
+/** One version of the room: what its streams hear, what the row becomes, and what is put on record. */
+export type Step<T extends RoomEventType = RoomEventType> = {
+  [K in T]: {
+    type: K
+    payload: RoomEventPayloads[K]
+    /** `members` hides the event from guests, who learn of the version alone (ROOM-171). */
+    audience?: 'all' | 'members'
+    /** Columns of the room's row that this version changes. */
+    set?: RoomColumns
+    fact?: Fact
+  }
+}[T]
+
+/** What a step puts on record. Made by `fact`, which ties a payload to its event type. */
+export type Fact = (actor: Caller | SystemActor, room: LockedRoom) => Promise<string>
+
+export function fact<P extends object>(event: EventType<P>, payload: P, target?: Facts<P>['target']): Fact {
+  return (actor, { id, spaceId }) => record(actor, event, { target: target ?? { kind: 'Room', id }, spaceId, roomId: id, payload })
+}
+
+export type RoomColumns = Partial<{
+  title: string
+  config: object
+  phase: string
+  facilitator_id: string | null
+  current_story_id: string | null
+  revealed: boolean
+  poker_round_version: bigint
+  timer_started_at: string | null
+  timer_ends_at: string | null
+  timer_on_end: 'none' | 'reveal'
+  closes_at: string | null
+  ended_at: string | null
+  first_ended_at: string | null
+}>
+
+/** Columns that a step may set; anything else in `set` would be SQL from somewhere else. */
+const COLUMNS = new Set<string>([
+  'title', 'config', 'phase', 'facilitator_id', 'current_story_id', 'revealed', 'poker_round_version',
+  'timer_started_at', 'timer_ends_at', 'timer_on_end', 'closes_at', 'ended_at', 'first_ended_at',
+] satisfies (keyof RoomColumns)[])
+
+/**
+ * The one place that raises a room's version, stores the live event and records the fact, one after the other in the
+ * transaction that holds the room's lock (ROOM-3). No steps: nothing changed, nothing is told (ROOM-4).
+ */
+export async function change(actor: Caller | SystemActor, room: LockedRoom, steps: readonly Step[]): Promise<RoomChange> {
+  let { version } = room
+  for (const step of steps) {
+    version += 1n
+    await store(actor, room, version, step)
+    await step.fact?.(actor, room)
+  }
+  return { roomId: room.id, version }
+}
+
+/** A call that changed nothing answers with the room as it is (ROOM-4). */
+export const noChange = (room: LockedRoom): RoomChange => ({ roomId: room.id, version: room.version })
+
+/** The row and its event in one statement; the guard on the row refuses a version that skips (MH021). */
+async function store(actor: Caller | SystemActor, room: LockedRoom, version: bigint, step: Step): Promise<void> {
+  const actorId = actor.kind === 'system' ? null : actor.userId
+  const values: unknown[] = [room.orgId, room.id, version, step.type, actorId, step.audience ?? 'all', JSON.stringify(step.payload)]
+  const sets = ['version = $3']
+  for (const [column, value] of Object.entries(step.set ?? {})) {
+    if (!COLUMNS.has(column)) throw new TypeError('no such column of a room')
+    values.push(column === 'config' ? JSON.stringify(value) : value)
+    sets.push(`${column} = $${values.length}`)
+  }
+  // A facilitator who acts is there (ROOM-41); from a meeting client it is no sign of life (ROOM-22).
+  if (actorId === room.facilitatorId && actor.kind !== 'system' && !actor.embedded) sets.push('facilitator_seen_at = clock_timestamp()')
+  const text = `
+    WITH changed AS (
+      UPDATE rooms.rooms SET ${sets.join(', ')} WHERE org_id = $1 AND id = $2 RETURNING 1
+    )
+    INSERT INTO rooms.room_events (org_id, room_id, version, type, actor_id, audience, payload)
+    SELECT $1, $2, $3, $4, $5, $6, $7 FROM changed`
+  await sqlText(text, values)
+}
+
+/** The database's clock, which decides every deadline after the lock is held (ROOM-1). */
+export async function databaseNow(): Promise<string> {
+  const { now } = await sqlOne<{ now: string }>`SELECT clock_timestamp()::text AS now`
+  return now
+}

@@ -1,0 +1,21 @@
+import { builder } from '../../graphql/builder.ts'
+import type { PokerConfig } from './lock-room.ts'
+
+type ConfigOf<K extends string, C> = { kind: K; config: C }
+
+const PokerConfigType = builder.objectRef<ConfigOf<'poker', PokerConfig>>('PokerConfig').implement({
+  description: 'How a poker room was set up. The deck is the room’s own copy.',
+  fields: (t) => ({
+    deckName: t.string({ resolve: ({ config }) => config.deck.name }),
+    cards: t.stringList({ resolve: ({ config }) => [...config.deck.cards] }),
+    ordinal: t.boolean({ description: 'The cards have an order and no values, such as T-shirt sizes.', resolve: ({ config }) => config.deck.ordinal }),
+    autoReveal: t.boolean({ description: 'The vote that completes a round reveals it.', resolve: ({ config }) => config.autoReveal }),
+    openVoting: t.boolean({ description: 'The round waits for those who were there when it opened, present or not.', resolve: ({ config }) => config.openVoting }),
+  }),
+})
+
+export const RoomConfigType = builder.unionType('RoomConfig', {
+  description: 'What a kind of room can be set to.',
+  types: [PokerConfigType],
+  resolveType: () => PokerConfigType,
+})

@@ -1,0 +1,119 @@
+import { sqlOne } from '../../db/sql.ts'
+import { argumentsOf, arg } from '../../graphql/arguments.ts'
+import { prisma } from '../../db/prisma.ts'
+import { builder, callerOf } from '../../graphql/builder.ts'
+import type { Context } from '../../graphql/context.ts'
+import { userById } from '../../identity/index.ts'
+import { PokerStateType } from '../poker/graphql.ts'
+import { spaceById } from '../space/loads.ts'
+import { visibleRooms } from './access.ts'
+import { type Participant, participantsOfRoom, peopleOfRoom } from './loads.ts'
+import { RoomConfigType } from './config.ts'
+
+export const TimerOnEnd = builder.enumType('TimerOnEnd', {
+  description: 'What the server does when the timer ends.',
+  values: { NONE: { value: 'none' }, REVEAL: { value: 'reveal' } } as const,
+})
+
+type TimerColumns = { startedAt: string; endsAt: string; onEnd: 'none' | 'reveal' }
+export const TimerType = builder.objectRef<TimerColumns>('Timer').implement({
+  fields: (t) => ({
+    startedAt: t.expose('startedAt', { type: 'DateTime' }),
+    endsAt: t.expose('endsAt', { type: 'DateTime' }),
+    onEnd: t.field({ type: TimerOnEnd, resolve: ({ onEnd }) => onEnd }),
+  }),
+})
+
+export const RoomParticipantType = builder.objectRef<Participant>('RoomParticipant').implement({
+  description: 'Somebody who took part in the room, present or not.',
+  fields: (t) => ({
+    user: t.field({ type: 'User', nullable: true, resolve: ({ userId }, _args, context) => userById(context, userId) }),
+    guest: t.boolean({ resolve: async (row, _args, context) => (await personIn(context, row))?.kind === 'guest' }),
+    spectator: t.boolean({
+      description: 'Watches and does not vote.',
+      resolve: async (row, _args, context) => (await personIn(context, row))?.spectator ?? true,
+    }),
+    cofacilitator: t.exposeBoolean('cofacilitator'),
+    present: t.boolean({ resolve: async (row, _args, context) => (await personIn(context, row))?.present ?? false }),
+    joinedAt: t.expose('joinedAt', { type: 'DateTime' }),
+  }),
+})
+
+async function personIn(context: Context, { roomId, userId }: { roomId: string; userId: string }) {
+  return (await peopleOfRoom(context, roomId))?.find((person) => person.userId === userId)
+}
+
+/** The database's clock, by which timers run (ROOM-80). */
+export const serverNow = async (): Promise<string> => (await sqlOne<{ now: string }>`SELECT clock_timestamp()::text AS now`).now
+
+builder.prismaNode('Room', {
+  description: 'A live or asynchronous ceremony. Members of its space see it, and guests of its links.',
+  id: { resolve: (room) => room.id },
+  nullable: true,
+  findUnique: (id, context) => ({ orgId_id: { orgId: callerOf(context).orgId, id }, ...visibleRooms(context) }),
+  fields: (t) => ({
+    space: t.field({
+      type: 'Space',
+      nullable: true,
+      description: 'Null for guests.',
+      resolve: ({ spaceId }, _args, context) =>
+        context.caller?.standing === 'GUEST' || context.audience?.of === 'guests' ? null : spaceById(context, spaceId),
+    }),
+    kind: t.exposeString('kind', { description: 'Such as `poker`.' }),
+    title: t.exposeString('title'),
+    phase: t.exposeString('phase', { description: 'Of poker: `active` or `done`.' }),
+    version: t.field({ type: 'BigInt', description: 'Rises by one with every change; `roomEvents` continues from it.', resolve: ({ version }) => version }),
+    config: t.field({ type: RoomConfigType, resolve: ({ kind, config }) => ({ kind, config }) as never }),
+    facilitator: t.field({
+      type: 'User',
+      nullable: true,
+      resolve: ({ facilitatorId }, _args, context) => (facilitatorId ? userById(context, facilitatorId) : null),
+    }),
+    cofacilitators: t.field({
+      type: ['User'],
+      resolve: async ({ id }, _args, context) => {
+        const rows = (await participantsOfRoom(context, id))?.filter(({ cofacilitator }) => cofacilitator) ?? []
+        const users = await Promise.all(rows.map(({ userId }) => userById(context, userId)))
+        return users.filter((user) => user !== null)
+      },
+    }),
+    participants: t.field({
+      type: [RoomParticipantType],
+      description: 'Everybody who took part, at most 200, in the order they came.',
+      resolve: async ({ id }, _args, context) => (await participantsOfRoom(context, id)) ?? [],
+    }),
+    presentUserIds: t.globalIDList({
+      description: 'Who is connected now.',
+      resolve: async ({ id }, _args, context) => {
+        const people = (await peopleOfRoom(context, id))?.filter(({ present }) => present) ?? []
+        return people.map(({ userId }) => ({ type: 'User', id: userId }))
+      },
+    }),
+    timer: t.field({
+      type: TimerType,
+      nullable: true,
+      resolve: ({ timerStartedAt: startedAt, timerEndsAt: endsAt, timerOnEnd: onEnd }) =>
+        startedAt && endsAt ? { startedAt, endsAt, onEnd: onEnd as 'none' } : null,
+    }),
+    serverNow: t.field({ type: 'DateTime', description: 'The clock that timers run by; a client compares its own.', resolve: serverNow }),
+    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    poker: t.field({ type: PokerStateType, nullable: true, resolve: (room) => (room.kind === 'poker' ? room : null) }),
+  }),
+})
+
+const read = argumentsOf({ id: arg.id('Room') })
+builder.queryField('room', (t) =>
+  t.prismaField({
+    type: 'Room',
+    nullable: true,
+    args: read.args,
+    authScopes: { needs: 'standing' },
+    description: 'A room that the caller may see, or null.',
+    resolve: (query, _root, args, context) =>
+      prisma.room.findUnique({
+        ...query,
+        where: { orgId_id: { orgId: callerOf(context).orgId, id: read.values(args).id }, ...visibleRooms(context) },
+      }),
+  }),
+)

@@ -1,0 +1,107 @@
+import { sql } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
+import { isHost } from './access.ts'
+import { RoomEndedError } from './errors.ts'
+
+/** A room's row as it is under the lock, and what the caller is in it. */
+export type LockedRoom = {
+  readonly orgId: string
+  readonly id: string
+  readonly spaceId: string
+  readonly kind: string
+  readonly title: string
+  readonly config: PokerConfig
+  readonly phase: string
+  readonly version: bigint
+  readonly facilitatorId: string | null
+  readonly facilitatorSeenAt: Date | null
+  readonly currentStoryId: string | null
+  readonly revealed: boolean
+  readonly roundVersion: bigint
+  readonly timerStartedAt: string | null
+  readonly timerEndsAt: string | null
+  readonly timerOnEnd: 'none' | 'reveal'
+  readonly closesAt: string | null
+  readonly endedAt: string | null
+  readonly firstEndedAt: string | null
+  readonly me: Me
+}
+
+/** How a poker room was set up; its deck is a copy, so later changes of a deck do not reach it (ROOM-57). */
+export type PokerConfig = {
+  readonly deck: { readonly name: string; readonly cards: readonly string[]; readonly ordinal: boolean }
+  readonly autoReveal: boolean
+  readonly openVoting: boolean
+}
+
+export type Me = {
+  readonly kind: 'member' | 'guest' | 'system'
+  readonly role: 'owner' | 'member' | null
+  readonly spectator: boolean
+  readonly cofacilitator: boolean
+}
+
+type Row = Omit<LockedRoom, 'version' | 'roundVersion' | 'me'> & { version: string; roundVersion: string }
+type MemberRow = { role: 'owner' | 'member' | null; spectator: boolean | null; cofacilitator: boolean | null }
+
+/**
+ * Locks the room, then reads what decides (ROOM-1): a change of the same room waits here, so what is read is what holds
+ * until the commit. A room that the caller may not see is not there (ROOM-6).
+ */
+export async function lockRoom(caller: Caller, roomId: string): Promise<LockedRoom> {
+  // Both go out in one trip; the second runs after the lock is held, with a snapshot that is newer than the wait for it.
+  const [rows, mine] = await Promise.all([lockRow(caller.orgId, roomId), membership(caller, roomId)])
+  const row = rows[0]
+  const me = row && meIn(caller, roomId, mine[0])
+  if (!me) throw new NotFoundError('roomId')
+  return lockedRoom(row, me)
+}
+
+/** The same for the system, which sees every room of the org its operation has. Null when the room is gone. */
+export async function lockRoomAsSystem(orgId: string, roomId: string): Promise<LockedRoom | null> {
+  const [row] = await lockRow(orgId, roomId)
+  return row ? lockedRoom(row, { kind: 'system', role: null, spectator: true, cofacilitator: false }) : null
+}
+
+const lockedRoom = (row: Row, me: Me): LockedRoom => ({ ...row, version: BigInt(row.version), roundVersion: BigInt(row.roundVersion), me })
+
+function lockRow(orgId: string, roomId: string): Promise<Row[]> {
+  return sql<Row>`
+    SELECT org_id AS "orgId", id, space_id AS "spaceId", kind, title, config, phase, version::text,
+      facilitator_id AS "facilitatorId", facilitator_seen_at AS "facilitatorSeenAt",
+      current_story_id AS "currentStoryId", revealed, poker_round_version::text AS "roundVersion",
+      timer_started_at::text AS "timerStartedAt", timer_ends_at::text AS "timerEndsAt", timer_on_end AS "timerOnEnd",
+      closes_at::text AS "closesAt", ended_at::text AS "endedAt", first_ended_at::text AS "firstEndedAt"
+    FROM rooms.rooms WHERE org_id = ${orgId} AND id = ${roomId} FOR NO KEY UPDATE`
+}
+
+function membership({ orgId, userId }: Caller, roomId: string): Promise<MemberRow[]> {
+  return sql<MemberRow>`
+    SELECT m.role, m.spectator, p.cofacilitator
+    FROM rooms.rooms AS r
+    LEFT JOIN rooms.space_members AS m ON m.org_id = r.org_id AND m.space_id = r.space_id AND m.user_id = ${userId}
+    LEFT JOIN rooms.room_participants AS p ON p.org_id = r.org_id AND p.room_id = r.id AND p.user_id = ${userId}
+    WHERE r.org_id = ${orgId} AND r.id = ${roomId}`
+}
+
+function meIn(caller: Caller, roomId: string, row: MemberRow | undefined): Me | null {
+  if (caller.standing === null) return null
+  if (caller.standing === 'GUEST') {
+    return caller.roomId === roomId ? { kind: 'guest', role: null, spectator: false, cofacilitator: false } : null
+  }
+  if (!row?.role) return null
+  // Org viewers are always spectators (ROOM-22).
+  const spectator = (row.spectator ?? true) || caller.standing === 'VIEWER'
+  return { kind: 'member', role: row.role, spectator, cofacilitator: row.cofacilitator ?? false }
+}
+
+/** Throws unless the caller leads the room (ROOM-40). */
+export function requireHost(caller: Caller, room: LockedRoom): void {
+  if (!isHost(caller, room)) throw new ForbiddenError('Only the hosts of the room may do that.')
+}
+
+/** A done room takes no such change (ROOM-5). */
+export function requireOpen(room: LockedRoom): void {
+  if (room.endedAt !== null) throw new RoomEndedError()
+}
