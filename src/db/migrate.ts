@@ -78,6 +78,11 @@ export async function migrationStatus(options: {
   }
 }
 
+/** Does something else at start that only one process may do at a time. */
+export function withMigrationLock<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  return inTransaction(client, LOCK, work)
+}
+
 async function readFolder(folder: string): Promise<MigrationFile[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause) => {
     throw new MigrationError('unreadable', undefined, 'The folder of migrations cannot be read.', { cause })
@@ -169,8 +174,6 @@ async function inTransaction<T>(client: pg.Client, lock: bigint, work: () => Pro
   try {
     const result = await work()
     await client.query('COMMIT')
-    // A file that set something for its session must not bend the next one.
-    await client.query('RESET ALL')
     return result
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
@@ -187,6 +190,8 @@ async function apply(client: pg.Client, { name, sql, checksum }: MigrationFile):
     const line = position ? ` at line ${sql.slice(0, Number(position)).split('\n').length}` : ''
     throw new MigrationError('failed', name, `${name} failed${line}: ${message} (${code ?? 'no code'})`, { cause })
   }
+  // What a file set for its session must bend neither its record nor the next file.
+  await client.query('RESET ROLE; RESET ALL')
   if ((await transactionId(client)) !== before) {
     const why = 'ended the transaction it runs in; what it did before that stays. Remove its COMMIT or ROLLBACK.'
     throw new MigrationError('left_its_transaction', name, `${name} ${why}`)

@@ -1,16 +1,15 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { createInterface } from 'node:readline'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { migrate, migrationStatus } from '../../src/db/migrate.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 
 const CHILD = join(import.meta.dirname, '../support/migrate-child.ts')
-const run = promisify(execFile)
 
 let database: TestDatabase
 let owner: pg.Client
@@ -83,10 +82,10 @@ it('PLAT-55 refuses a file that ends its own transaction', async () => {
 })
 
 it('PLAT-55 lets no file change the session of the next', async () => {
-  await write('0001_dump', "SELECT set_config('search_path', 'nowhere', false); SET statement_timeout = '1ms'")
+  await write('0001_dump', "SELECT set_config('search_path', 'nowhere', false); SET statement_timeout = '20ms'")
   await write(
     '0002_next',
-    "CREATE SCHEMA work; CREATE TABLE work.seen AS SELECT current_setting('search_path') AS path; SELECT pg_sleep(0.01)",
+    "CREATE SCHEMA work; CREATE TABLE work.seen AS SELECT current_setting('search_path') AS path; SELECT pg_sleep(0.1)",
   )
   await migrate(place())
   expect((await owner.query('SELECT path FROM work.seen')).rows).toEqual([{ path: '"$user", public' }])
@@ -98,12 +97,8 @@ it('PLAT-55 applies each file once when eight processes start at once on an empt
   for (const name of names.slice(1))
     await write(name, `INSERT INTO work.runs VALUES ('${name}'); SELECT pg_sleep(0.02)`)
 
-  const outcomes = await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      const { stdout } = await run(process.execPath, [CHILD, database.ownerUrl, folder])
-      return JSON.parse(stdout) as { applied: string[] }
-    }),
-  )
+  const starters = await Promise.all(Array.from({ length: 8 }, () => spawnMigrator()))
+  const outcomes = await Promise.all(starters.map((go) => go()))
 
   expect(outcomes.flatMap(({ applied }) => applied).sort()).toEqual(names)
   expect(await recorded()).toEqual(names)
@@ -185,6 +180,17 @@ it('PLAT-57 lets the application read what is applied and no more', async () => 
     await app.end()
   }
 })
+
+/** Another process, ready to migrate; the function it gives sets it off and answers what came of it. */
+async function spawnMigrator(): Promise<() => Promise<{ applied: string[] }>> {
+  const child = spawn(process.execPath, [CHILD, database.ownerUrl, folder], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  await lines.next()
+  return async () => {
+    child.stdin.end()
+    return JSON.parse((await lines.next()).value ?? '')
+  }
+}
 
 function place() {
   return { url: database.ownerUrl, folder }
