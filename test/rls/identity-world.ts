@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import pg from 'pg'
 import { v7 } from 'uuid'
 import { createDatabase } from '../support/database.ts'
@@ -12,12 +13,14 @@ export class IdentityWorld {
   readonly owner: pg.Pool
   readonly superuserUrl: string
   readonly #drop: () => Promise<void>
+  readonly #ended: Promise<unknown>[] = []
 
   private constructor(database: Awaited<ReturnType<typeof createDatabase>>) {
     this.app = new pg.Pool({ connectionString: database.appUrl, max: 8 })
     this.owner = new pg.Pool({ connectionString: database.ownerUrl, max: 2 })
     this.superuserUrl = database.superuserUrl
     this.#drop = () => database.drop()
+    for (const pool of [this.app, this.owner]) pool.on('connect', (client) => this.#ended.push(once(client, 'end')))
   }
 
   static async open(): Promise<IdentityWorld> {
@@ -26,6 +29,8 @@ export class IdentityWorld {
 
   async close(): Promise<void> {
     await Promise.all([this.app.end(), this.owner.end()])
+    // A pool has ended before its connections have: dropping the database would break off the last of them.
+    await Promise.all(this.#ended)
     await this.#drop()
   }
 
