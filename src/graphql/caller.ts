@@ -18,6 +18,8 @@ export type Caller = {
   readonly embedded: boolean
   /** The one room a guest is held to. */
   readonly roomId?: string | undefined
+  /** The session came in a cookie, which goes when the session is ended. */
+  readonly byCookie?: boolean | undefined
 }
 
 const REACH = {

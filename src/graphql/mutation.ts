@@ -35,7 +35,10 @@ type Definition<F extends Record<string, Arg<unknown>>, N extends Need, R> = {
  * Defines `name(input: <Name>Input!): <Name>Result`, a union of `<Name>Payload` and its errors. Order of events: the
  * caller's standing, the input, the use-case, COMMIT, the payload.
  */
-export function mutation<F extends Record<string, Arg<unknown>>, N extends Need, R>(name: string, definition: Definition<F, N, R>): void {
+export function mutation<F extends Record<string, Arg<unknown>>, N extends Need, R>(
+  name: string,
+  definition: Definition<F, N, R>,
+): void {
   const { description, input, errors = [], needs, operations = 'field', run, payload } = definition
   const title = name.charAt(0).toUpperCase() + name.slice(1)
   const read = inputReader(input)
@@ -72,6 +75,7 @@ export function mutation<F extends Record<string, Arg<unknown>>, N extends Need,
 
 /** The lane's snapshot is from before what the use-case did elsewhere; the payload gets a new one. */
 async function ownOperations<R>(body: () => Promise<R>): Promise<R> {
+  await currentLane().next('read') // gives back the connection of the field before it: the use-case may compute for long
   try {
     return await body()
   } finally {
@@ -93,4 +97,3 @@ function answerFor(error: unknown, known: readonly ErrorClass[]): unknown {
   if (known.some((type) => answer instanceof type)) return answer
   return error instanceof DomainError ? error : new ConflictError()
 }
-

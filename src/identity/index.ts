@@ -1,5 +1,12 @@
 import './org/graphql.ts'
+import './session/graphql.ts'
 import './user/graphql.ts'
+import './viewer/graphql.ts'
 
-export { type Authenticated, authenticate, type SessionLife } from './session/authenticate.ts'
+export { type Authenticated, authenticate } from './session/authenticate.ts'
+export { CSRF_COOKIE, clearSessionCookies, sessionCookieName } from './session/cookies.ts'
+export { type Held, recheckSessions, refreshCaller } from './session/recheck-sessions.ts'
 export { csrfMatches } from './session/token.ts'
+export { touchSession } from './session/touch-session.ts'
+export { configureIdentity, type SessionLife } from './settings.ts'
+export { userById } from './user/loads.ts'

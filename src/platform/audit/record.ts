@@ -38,7 +38,11 @@ export class EventFaultError extends Error {
  * Records a fact in the write operation that makes it: no commit without its event, no event without its commit (PLAT-11).
  * Returns the event's id. A call that changes nothing records nothing; a bulk call records one a changed row (PLAT-13).
  */
-export async function record<P extends object>(actor: Actor, event: EventType<P>, facts: Facts<P>): Promise<string> {
+export async function record<P extends object>(
+  actor: Actor,
+  event: EventType<P>,
+  facts: Facts<NoInfer<P>>,
+): Promise<string> {
   const { operation, scope } = currentLane()
   if (operation.kind !== 'write') throw new EventFaultError(`${event.name} is recorded outside a write operation`)
 

@@ -1,0 +1,43 @@
+import type { Actor } from '../platform/index.ts'
+import type { Role } from './membership/role.ts'
+
+export type MembershipRevoked = { orgId: string; userId: string; by: Actor }
+export type MemberRoleChanged = { orgId: string; userId: string; from: Role; to: Role; by: Actor }
+/** Once for each org in which the person took part; every body removes what is theirs alone there. */
+export type UserErased = { orgId: string; userId: string; by: Actor }
+/** Removes up to `limit` rows of the org and says how many went; fewer than `limit` means that none are left. */
+export type OrgPurgeStep = { orgId: string; limit: number }
+
+/**
+ * What bodies above want to hear of (ID-41). They register at start; a hook runs inside the operation that makes the
+ * change, so one that throws undoes it all.
+ */
+function hookList<Change, Result = void>() {
+  const hooks: ((change: Change) => Promise<Result>)[] = []
+  return {
+    register(hook: (change: Change) => Promise<Result>): void {
+      hooks.push(hook)
+    },
+    /** In order of registration, one after the other: they share one connection. */
+    async run(change: Change): Promise<Result[]> {
+      const results: Result[] = []
+      for (const hook of hooks) results.push(await hook(change))
+      return results
+    },
+  }
+}
+
+const membershipRevoked = hookList<MembershipRevoked>()
+const memberRoleChanged = hookList<MemberRoleChanged>()
+const userErased = hookList<UserErased>()
+const orgPurgeStep = hookList<OrgPurgeStep, number>()
+
+export const onMembershipRevoked = membershipRevoked.register
+export const onMemberRoleChanged = memberRoleChanged.register
+export const onUserErased = userErased.register
+export const onOrgPurgeStep = orgPurgeStep.register
+
+export const membershipWasRevoked = membershipRevoked.run
+export const memberRoleWasChanged = memberRoleChanged.run
+export const userWasErased = userErased.run
+export const purgeOrgStep = orgPurgeStep.run

@@ -1,0 +1,15 @@
+import { type Caller, meets } from '../../graphql/caller.ts'
+
+/**
+ * Which sessions a caller may see and end, as a condition: one's own, and for admins those whose active org is theirs
+ * (ID-18). An embedded session is one meeting's window into a person's account: it knows itself alone (ID-4).
+ */
+export function reachableSessions(caller: Caller) {
+  if (caller.embedded) return { id: caller.sessionId }
+  const own = { userId: caller.userId }
+  return meets('admin', caller) ? { OR: [own, { orgId: caller.orgId }] } : own
+}
+
+/** Address and user agent show to oneself alone (ID-10). */
+export const seesOrigin = (caller: Caller | null, session: { userId: string }): boolean =>
+  caller?.userId === session.userId

@@ -1,0 +1,94 @@
+import { operation } from '../../db/operation.ts'
+import { sql } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import type { Context } from '../../graphql/context.ts'
+import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
+import { requestError } from '../../graphql/request-errors.ts'
+import { newId } from '../../lib/type-id.ts'
+import { identitySettings } from '../settings.ts'
+import { emailOf } from '../user/email.ts'
+import { countedAttempt } from './counted-attempt.ts'
+import { type Credentials, type Delivery, deliver, newCredentials, type SignedIn } from './delivery.ts'
+import { endSurplusSessions, openSession } from './open-session.ts'
+import { hashPassword, needsRehash, PasswordBusyError } from './password.ts'
+import { confirmPassword, findOrg } from './preauth.ts'
+import { SIGN_IN_FAILED, SignInFailedError } from './sign-in-failed-error.ts'
+import { standingOf } from './standing.ts'
+import { type Verified, verifiedPerson } from './verified-person.ts'
+
+type PasswordSignIn = { email: string; password: string; orgSlug?: string | undefined; delivery?: Delivery | undefined }
+
+/**
+ * Signs a registered person in (ID-22, 23). Whatever does not fit has one answer and costs one computation, which takes
+ * place between two operations and holds no connection.
+ */
+export async function createSessionWithPassword(
+  _caller: Caller | null,
+  { email, password, orgSlug, delivery = 'COOKIE' }: PasswordSignIn,
+  context: Context,
+): Promise<SignedIn> {
+  if (!identitySettings().passwordSignIn) throw new ForbiddenError('Signing in by password is switched off.')
+  const credentials = newCredentials(delivery, context)
+  const caller = await countedAttempt(emailOf(email), context.client.address, async () => {
+    const person = await verifiedPerson(emailOf(email), password)
+    const orgId = await chooseOrg(person, orgSlug)
+    const rewritten = await rewrite(person.passwordHash, password)
+    return signIn(person, { orgId, rewritten, credentials, context })
+  })
+  return deliver(context, caller, credentials)
+}
+
+/** The org asked for, else the one used last (ID-17). */
+async function chooseOrg({ orgIds }: Verified, slug: string | undefined): Promise<string> {
+  const [recent] = orgIds
+  if (!recent) throw requestError('UNAUTHENTICATED', { message: SIGN_IN_FAILED })
+  if (slug === undefined) return recent
+  const org = await findOrg(slug)
+  if (!org || !orgIds.includes(org.org_id)) throw new NotFoundError('orgSlug')
+  return org.org_id
+}
+
+/** A new hash in place of one with old parameters; when too many are being computed, the next success rewrites it. */
+async function rewrite(hash: string, password: string): Promise<string | null> {
+  if (!needsRehash(hash)) return null
+  return hashPassword(password).catch((error: unknown) => {
+    if (error instanceof PasswordBusyError) return null
+    throw error
+  })
+}
+
+type SignIn = { orgId: string; rewritten: string | null; credentials: Credentials; context: Context }
+
+function signIn(
+  { userId, passwordHash }: Verified,
+  { orgId, rewritten, credentials, context }: SignIn,
+): Promise<Caller> {
+  return operation('write', { orgId, userId }, async () => {
+    if (!(await confirmPassword(passwordHash, rewritten))) throw new SignInFailedError() // changed while we computed
+    const role = await useMembership(orgId, userId)
+    const caller: Caller = {
+      kind: 'session',
+      orgId,
+      userId,
+      sessionId: newId(),
+      account: 'registered',
+      standing: standingOf({ account: 'registered', embedded: false, role }),
+      embedded: false,
+    }
+    await endSurplusSessions(caller)
+    await openSession(caller, { method: 'password', credentials, client: context.client })
+    return caller
+  })
+}
+
+/** The role in the org, which becomes the one used last; written at most once an hour. */
+async function useMembership(orgId: string, userId: string): Promise<string> {
+  const [member] = await sql<{ role: string; stale: boolean }>`
+    SELECT role, coalesce(last_used_at < now() - interval '1 hour', true) AS stale FROM identity.memberships
+    WHERE org_id = ${orgId} AND user_id = ${userId} AND joined_at IS NOT NULL AND revoked_at IS NULL`
+  if (!member) throw requestError('UNAUTHENTICATED', { message: SIGN_IN_FAILED }) // revoked while we computed
+  if (member.stale) {
+    await sql`UPDATE identity.memberships SET last_used_at = now() WHERE org_id = ${orgId} AND user_id = ${userId}`
+  }
+  return member.role
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { defineEvent } from '../../platform/index.ts'
+
+const METHODS = ['password', 'magic_link', 'code', 'invite', 'oidc', 'embed', 'anonymous', 'guest_link'] as const
+export type SessionMethod = (typeof METHODS)[number]
+
+const REASONS = ['user', 'admin', 'role', 'link', 'erased', 'limit'] as const
+/** Why a session was ended by other than signing out. */
+export type RevokeReason = (typeof REASONS)[number]
+
+export const sessionCreated = defineEvent('session.created', {
+  category: 'audit_only',
+  description: 'Somebody signed in.',
+  payload: z.strictObject({ method: z.enum(METHODS) }),
+})
+
+export const sessionEnded = defineEvent('session.ended', {
+  category: 'audit_only',
+  description: 'Somebody signed out.',
+  payload: z.strictObject({}),
+})
+
+export const sessionRevoked = defineEvent('session.revoked', {
+  category: 'audit_only',
+  description: 'A session was ended from outside: by its person elsewhere, by an admin, or as a consequence.',
+  payload: z.strictObject({ userId: z.uuid(), reason: z.enum(REASONS) }),
+})
+
+const FAULTS = ['no_password', 'not_active', 'wrong_password'] as const
+export type SignInFault = (typeof FAULTS)[number]
+
+export const signInFailed = defineEvent('auth.sign_in_failed', {
+  category: 'audit_only',
+  description: 'Somebody tried to sign in as a person of the org and did not get in.',
+  payload: z.strictObject({ method: z.enum(METHODS), reason: z.enum(FAULTS) }),
+})

@@ -1,0 +1,47 @@
+import { isIP } from 'node:net'
+import { sql } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import type { ClientFacts } from '../../graphql/context.ts'
+import { record } from '../../platform/index.ts'
+import { identitySettings } from '../settings.ts'
+import type { Credentials } from './delivery.ts'
+import { type SessionMethod, sessionCreated } from './events.ts'
+import { type EndedSession, recordRevoked } from './record-revoked.ts'
+
+const MOST_SESSIONS = 50
+
+type NewSession = { method: SessionMethod; credentials: Credentials; client: ClientFacts }
+
+/** Writes the session that `caller` names, in a write operation of that person in that org. */
+export async function openSession(caller: Caller, { method, credentials, client }: NewSession): Promise<void> {
+  await sql`
+    INSERT INTO identity.sessions (id, org_id, user_id, token_hash, csrf_hash, method, ip, user_agent)
+    VALUES (${caller.sessionId}, ${caller.orgId}, ${caller.userId}, ${credentials.tokenHash}, ${credentials.csrfHash},
+      ${method}, ${ipOf(client.address)}, ${client.userAgent || null})`
+  await record(caller, sessionCreated, { target: { kind: 'Session', id: caller.sessionId }, payload: { method } })
+}
+
+/**
+ * Leaves room for one more live session of the caller: the least recently seen end (ID-19). The person's row is locked by
+ * then, so that sign-ins of one person are counted one after the other.
+ */
+export async function endSurplusSessions(caller: Caller): Promise<void> {
+  const { idle, max } = identitySettings().sessionLife
+  const ended = await sql<EndedSession>`
+    UPDATE identity.sessions SET revoked_at = now(), revoke_reason = 'limit'
+    WHERE id IN (
+      SELECT id FROM identity.sessions
+      WHERE user_id = ${caller.userId} AND revoked_at IS NULL
+        AND identity.session_end(created_at, last_seen_at, expires_at, ${idle}, ${max}) > clock_timestamp()
+      ORDER BY last_seen_at DESC, id DESC
+      OFFSET ${MOST_SESSIONS - 1})
+      AND revoked_at IS NULL
+    RETURNING id, user_id`
+  await recordRevoked(caller, ended, 'limit')
+}
+
+/** Null for what is no address, such as a socket file's. */
+function ipOf(address: string): string | null {
+  const plain = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  return isIP(plain) ? plain : null
+}

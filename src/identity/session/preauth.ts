@@ -1,0 +1,96 @@
+import { operation } from '../../db/operation.ts'
+import { sql, sqlOne } from '../../db/sql.ts'
+import type { Account } from '../../graphql/caller.ts'
+import type { SessionLife } from '../settings.ts'
+
+/**
+ * The one caller of `preauth_*`: what must be known before an operation has an org. Whatever it leads to runs afterwards
+ * in an operation of that org.
+ */
+const preauth = <T>(body: () => Promise<T>): Promise<T> => operation('preauth', {}, body)
+
+/** What decides how far a session reaches. */
+export type StandingRow = {
+  session_id: string
+  org_id: string
+  user_id: string
+  account: Account
+  embedded: boolean
+  room_id: string | null
+  /** Of a live membership in the session's org. */
+  role: string | null
+  ends_at: Date
+}
+
+export type SessionRow = StandingRow & {
+  user_status: string
+  org_status: string
+  csrf_hash: Buffer | null
+  revoked: boolean
+  ended: boolean
+  seen_is_stale: boolean
+}
+
+export async function findSession(tokenHash: Buffer, { idle, max }: SessionLife): Promise<SessionRow | undefined> {
+  const [row] = await preauth(
+    () => sql<SessionRow>`
+      SELECT s.session_id, s.org_id, s.user_id, s.account, s.user_status, s.embedded, s.room_id, s.csrf_hash, s.role,
+        s.org_status, s.revoked_at IS NOT NULL AS revoked, life.ends_at, life.ends_at <= clock_timestamp() AS ended,
+        s.last_seen_at < clock_timestamp() - interval '60 s' AS seen_is_stale
+      FROM identity.preauth_session(${tokenHash}) AS s,
+        LATERAL identity.session_end(s.created_at, s.last_seen_at, s.expires_at, ${idle}, ${max}) AS life (ends_at)`,
+  )
+  return row
+}
+
+/** Of these sessions the ones that hold. */
+export function findStandings(sessionIds: readonly string[], { idle, max }: SessionLife): Promise<StandingRow[]> {
+  return preauth(() => sql<StandingRow>`SELECT * FROM identity.preauth_standings(${sessionIds}, ${idle}, ${max})`)
+}
+
+export type PasswordRow = {
+  user_id: string
+  status: string
+  password_hash: string | null
+  /** Of live memberships, the most recently used first. */
+  org_ids: string[]
+}
+
+export async function findPassword(email: string): Promise<PasswordRow | undefined> {
+  const [row] = await preauth(() => sql<PasswordRow>`SELECT * FROM identity.preauth_password(${email})`)
+  return row
+}
+
+export type OrgRow = { org_id: string; status: string; allow_anonymous: boolean }
+
+export async function findOrg(slug: string): Promise<OrgRow | undefined> {
+  const [row] = await preauth(() => sql<OrgRow>`SELECT * FROM identity.preauth_org_by_slug(${slug})`)
+  return row
+}
+
+/** The person with that email, registered in whichever org. */
+export async function findPerson(email: string): Promise<{ user_id: string; status: string } | undefined> {
+  const [row] = await preauth(
+    () => sql<{ user_id: string; status: string }>`
+      SELECT user_id, status FROM identity.preauth_user_by_email(${email}) LIMIT 1`,
+  )
+  return row
+}
+
+/**
+ * In the write operation that makes the session: whether this hash still is the password of the operation's own person,
+ * who is locked from here on.
+ */
+export async function confirmPassword(verified: string, rewritten: string | null): Promise<boolean> {
+  const { confirmed } = await sqlOne<{ confirmed: boolean }>`
+    SELECT identity.preauth_confirm_password(${verified}, ${rewritten}) AS confirmed`
+  return confirmed
+}
+
+export type UserOrgRow = { org_id: string; slug: string; name: string; status: string; role: string }
+
+/** In an operation of that person: where they can go. */
+export function findUserOrgs(userId: string): Promise<UserOrgRow[]> {
+  return sql<UserOrgRow>`
+    SELECT org_id, slug, name, status, role FROM identity.preauth_user_orgs(${userId})`
+}

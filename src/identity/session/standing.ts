@@ -1,0 +1,27 @@
+import type { Caller, Standing } from '../../graphql/caller.ts'
+import type { StandingRow } from './preauth.ts'
+
+/** ID-2: an embedded session has participant power only, whoever the person is (ID-4). */
+export function standingOf({
+  account,
+  embedded,
+  role,
+}: Pick<StandingRow, 'account' | 'embedded' | 'role'>): Standing | null {
+  if (account === 'guest') return 'GUEST'
+  if (account === 'anonymous') return 'PARTICIPANT'
+  if (role === null) return null
+  return embedded ? 'PARTICIPANT' : (role.toUpperCase() as Standing)
+}
+
+export function callerFrom(row: StandingRow): Caller {
+  return {
+    kind: 'session',
+    orgId: row.org_id,
+    userId: row.user_id,
+    sessionId: row.session_id,
+    account: row.account,
+    standing: standingOf(row),
+    embedded: row.embedded,
+    roomId: row.room_id ?? undefined,
+  }
+}

@@ -1,0 +1,34 @@
+import type { Config } from '../config.ts'
+import type { RateLimiter } from '../platform/index.ts'
+import { setPasswordConcurrency } from './session/password.ts'
+
+/** How long a sign-in lasts (ID-15), in milliseconds. */
+export type SessionLife = { idle: number; max: number }
+
+export type IdentitySettings = {
+  sessionLife: SessionLife
+  /** Cookies are Secure and bound to the host where the public address is https (ID-13). */
+  secureCookies: boolean
+  passwordSignIn: boolean
+  orgCreate: 'operator' | 'registered'
+  limiter: RateLimiter
+}
+
+let current: IdentitySettings | undefined
+
+/** Called once at start: use-cases take a caller and an input, so what the operator decided reaches them from here. */
+export function configureIdentity(config: Config, limiter: RateLimiter): void {
+  setPasswordConcurrency(config.MOOTHALL_ARGON2_CONCURRENCY)
+  current = {
+    sessionLife: { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL },
+    secureCookies: config.MOOTHALL_PUBLIC_URL.startsWith('https:'),
+    passwordSignIn: config.MOOTHALL_PASSWORD_SIGN_IN,
+    orgCreate: config.MOOTHALL_ORG_CREATE,
+    limiter,
+  }
+}
+
+export function identitySettings(): IdentitySettings {
+  if (!current) throw new Error('identity is not configured')
+  return current
+}

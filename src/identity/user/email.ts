@@ -1,0 +1,15 @@
+import { cleanText, codePointLength } from '../../lib/text.ts'
+
+const MAX_LENGTH = 254
+/** Something before the last @ and something behind it, without spaces or controls; what else is legal, mail will tell. */
+const EMAIL = /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u
+
+/** The one spelling that is stored and looked up. */
+export const emailOf = (text: string): string => cleanText(text).toLowerCase()
+
+/** What is wrong with an email, or null. Takes the one spelling; never echoes it. */
+export function emailFault(email: string): string | null {
+  if (!EMAIL.test(email)) return 'must be an email address'
+  if (codePointLength(email) > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`
+  return null
+}

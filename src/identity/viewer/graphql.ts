@@ -1,0 +1,109 @@
+import { prisma } from '../../db/prisma.ts'
+import { arg } from '../../graphql/arguments.ts'
+import { builder } from '../../graphql/builder.ts'
+import { pageOf } from '../../graphql/connection.ts'
+import { mutation } from '../../graphql/mutation.ts'
+import { perViewer } from '../../graphql/per-viewer.ts'
+import { OrgSummary, orgsOf } from '../org/summary.ts'
+import { SessionConnection, SessionEdge } from '../session/graphql.ts'
+import { liveSessionIds } from '../session/live-sessions.ts'
+import { StandingEnum } from '../session/standing-type.ts'
+import { userById } from '../user/loads.ts'
+import { updateViewer } from './update-viewer.ts'
+import { Viewer, viewer } from './viewer-type.ts'
+
+const NEWEST_FIRST = [
+  { field: 'createdAt', type: 'instant', descending: true },
+  { field: 'id', type: 'uuid', descending: true },
+] as const
+
+Viewer.implement({
+  description: 'Whoever asks, and how far they reach. For nobody everything is null or empty.',
+  fields: (t) => ({
+    user: t.prismaField({
+      type: 'User',
+      nullable: true,
+      ...perViewer('The person.'),
+      resolve: (query, _viewer, _args, { caller }) =>
+        caller && prisma.user.findUnique({ ...query, where: { id: caller.userId } }),
+    }),
+    standing: t.field({
+      type: StandingEnum,
+      nullable: true,
+      ...perViewer('In the active org, as it is at this moment; null without any.'),
+      resolve: (_viewer, _args, { caller }) => caller?.standing ?? null,
+    }),
+    org: t.prismaField({
+      type: 'Org',
+      nullable: true,
+      ...perViewer('The active org; null without standing in it.'),
+      resolve: (query, _viewer, _args, { caller }) =>
+        caller?.standing ? prisma.org.findUnique({ ...query, where: { id: caller.orgId } }) : null,
+    }),
+    orgs: t.field({
+      type: [OrgSummary],
+      ...perViewer('Where the person is a member, the org used last first. Empty in an embedded session.'),
+      resolve: (_viewer, _args, { caller }) => orgsOf(caller),
+    }),
+    session: t.prismaField({
+      type: 'Session',
+      nullable: true,
+      ...perViewer('The session that this request came with.'),
+      resolve: (query, _viewer, _args, { caller }) =>
+        caller && prisma.session.findUnique({ ...query, where: { id: caller.sessionId } }),
+    }),
+    sessions: t.connection(
+      {
+        type: 'Session',
+        ...perViewer('One’s own sessions that hold, the newest first, in every org.'),
+        resolve: async (_viewer, args, context, info) => {
+          const where = { id: { in: await liveSessionIds(context.caller) } }
+          const find = (query: never) => prisma.session.findMany(query)
+          const count = (query: never) => prisma.session.count(query)
+          return (await pageOf({
+            context,
+            info,
+            type: 'Session',
+            args,
+            order: NEWEST_FIRST,
+            where,
+            find,
+            count,
+          })) as never
+        },
+      },
+      SessionConnection,
+      SessionEdge,
+    ),
+    notificationSounds: t.boolean({
+      nullable: true,
+      ...perViewer('Whether a client should play sounds.'),
+      resolve: async (_viewer, _args, context) => {
+        const { caller } = context
+        return caller ? ((await userById(context, caller.userId))?.notificationSounds ?? null) : null
+      },
+    }),
+  }),
+})
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: Viewer,
+    description: 'Whoever asks. Works for nobody too, and for a person without standing in the active org.',
+    authScopes: { needs: 'anyone' },
+    resolve: () => viewer,
+  }),
+)
+
+mutation('viewerUpdate', {
+  description:
+    'Changes what one says of oneself. Works for everybody who has a name: members, anonymous people, guests.',
+  input: {
+    displayName: arg.text({ max: 64 }).optional(),
+    avatarIcon: arg.text({ min: 0, max: 32 }).optional().describe('Opaque to the server; empty for none.'),
+    notificationSounds: arg.boolean().optional(),
+  },
+  needs: 'standing',
+  run: updateViewer,
+  payload: (t) => ({ viewer: t.field({ type: Viewer, resolve: () => viewer }) }),
+})
