@@ -1,6 +1,7 @@
 export type EmbeddedFault =
   | 'no_binaries'
   | 'no_account'
+  | 'no_database'
   | 'unreachable_directory'
   | 'foreign_directory'
   | 'other_version'
@@ -12,6 +13,7 @@ export type EmbeddedFault =
 const MESSAGES: Record<EmbeddedFault, string> = {
   no_binaries: 'There is no embedded PostgreSQL for this system: set DATABASE_URL to a PostgreSQL server.',
   no_account: 'Started as root, but this system has no unprivileged account the database could run under.',
+  no_database: 'There is no database in the data directory yet: start the server first.',
   unreachable_directory: 'The account the database runs under cannot enter the data directory: choose another one.',
   foreign_directory: 'The data directory belongs to another user.',
   other_version: 'The data directory was made by another major version of PostgreSQL.',

@@ -13,12 +13,19 @@ export type Context = {
   readonly cookies: CookieJar | null
   /** Rows already read for this operation, one batch loader a kind; a mutation empties it after its commit. */
   readonly loads: Map<object, unknown>
-  /** Cost of the document, filled by the limits (PLAT-67). */
-  cost?: { requested: number; maximum: number }
+  /** Cost of the document, filled by the limits, and what is left of the actor's minute, by the rates (PLAT-67, 71). */
+  cost?: { requested: number; maximum: number; budget?: CostBudget }
 }
 
 /** The subscribers of a room that see the same (DESIGN §3): its members, or its guests. */
-export type Audience = { readonly orgId: string; readonly spaceId: string; readonly roomId: string; readonly of: 'members' | 'guests' }
+export type Audience = {
+  readonly orgId: string
+  readonly spaceId: string
+  readonly roomId: string
+  readonly of: 'members' | 'guests'
+}
+
+export type CostBudget = { limit: number; remaining: number; resetAt: Date }
 
 export type ClientFacts = {
   /** After trusted proxies; never stored outside sessions (PLAT-82). */

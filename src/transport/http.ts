@@ -1,22 +1,35 @@
-import { createServer, type Server } from 'node:http'
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createYoga } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { requestError } from '../graphql/request-errors.ts'
+import { createRateLimiter, type RateLimiter } from '../platform/index.ts'
 import { schema } from '../schema.ts'
+import { GRAPHIQL_ASSETS, Graphiql } from './graphiql/page.ts'
+import { answerCors, securityHeaders } from './headers.ts'
+import { answerHealth, answerReadiness, createReadiness, type Readiness } from './health.ts'
 import { maskError } from './masking.ts'
+import { useCostExtension } from './plugins/use-cost-extension.ts'
 import { useIntrospectionGuard } from './plugins/use-introspection-guard.ts'
 import { useLimits } from './plugins/use-limits.ts'
 import { useOperations } from './plugins/use-operations.ts'
 import { type ServerContext, usePrincipal } from './plugins/use-principal.ts'
+import { useRateLimits } from './plugins/use-rate-limits.ts'
+import { useRequestParameters } from './plugins/use-request-parameters.ts'
 import { contextOf, type Principal } from './principal.ts'
+import { answerError } from './request-failure.ts'
+import { Traffic } from './traffic.ts'
 
 export const GRAPHQL_PATH = '/graphql'
 const HEADERS_MAX = 16 * 1024
 const REQUEST_TIMEOUT = 30_000
 
+/** Without them nothing is counted for others and the server calls itself ready. */
+export type HttpOptions = { limiter?: RateLimiter; readiness?: Readiness }
+
 /** The GraphQL engine, used by every transport through the same plugins. */
-export function createEngine(config: Config, log: Logger) {
+export function createEngine(config: Config, log: Logger, limiter: RateLimiter) {
   return createYoga<ServerContext & { principal?: Principal }>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
@@ -24,12 +37,21 @@ export function createEngine(config: Config, log: Logger) {
       if (!initial.principal) throw requestError('UNAUTHENTICATED')
       return contextOf(initial.principal)
     },
-    plugins: [usePrincipal(config, log), useIntrospectionGuard(), useLimits(config), useOperations(log)],
+    plugins: [
+      useRequestParameters(config.MOOTHALL_BODY_MAX),
+      usePrincipal(config, log),
+      useIntrospectionGuard(),
+      useLimits(config),
+      useRateLimits(limiter),
+      useCostExtension(),
+      useOperations(log),
+    ],
     // What fails outside execution: parsing, validation, the caller's credential.
     maskedErrors: { maskError: (error) => maskError(error, '', log) },
     logging: false,
     multipart: false,
     batching: false,
+    maxRequestBodySize: false, // counted where it is read
     landingPage: false,
     graphiql: false,
     healthCheckEndpoint: '/.unused',
@@ -37,10 +59,50 @@ export function createEngine(config: Config, log: Logger) {
   })
 }
 
-export function createHttpServer(config: Config, log: Logger): { server: Server; yoga: ReturnType<typeof createEngine> } {
-  const yoga = createEngine(config, log)
+export type HttpServer = { server: Server; yoga: ReturnType<typeof createEngine>; traffic: Traffic }
+
+/** Serves the few routes there are (DESIGN §5); sockets are added by their own transport. */
+export function createHttpServer(
+  config: Config,
+  log: Logger,
+  { limiter = createRateLimiter({ secret: randomBytes(32) }), readiness = createReadiness({}) }: HttpOptions = {},
+): HttpServer {
+  const yoga = createEngine(config, log, limiter)
+  const traffic = new Traffic()
+  const graphiql = config.MOOTHALL_GRAPHIQL ? new Graphiql(GRAPHQL_PATH) : null
+  const headers = securityHeaders(config)
+
   const server = createServer({ maxHeaderSize: HEADERS_MAX, requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
-    void yoga(request, response)
+    traffic.add(response)
+    response.setHeaders(headers)
+    answer(request, response).catch((error: unknown) => {
+      log.error({ err: error }, 'request failed')
+      answerError(response, requestError('INTERNAL'))
+    })
   })
-  return { server, yoga }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+    const path = pathOf(request)
+    if (path === GRAPHQL_PATH) return answerGraphql(request, response)
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answerError(response, requestError('NOT_FOUND'))
+    if (path === '/healthz') return answerHealth(response)
+    if (path === '/readyz') return answerReadiness(response, readiness, traffic.draining)
+    if (path === '/' && graphiql) return response.writeHead(302, { location: GRAPHQL_PATH }).end()
+    if (path.startsWith(GRAPHIQL_ASSETS) && (await graphiql?.answerAsset(path, response))) return
+    return answerError(response, requestError('NOT_FOUND'))
+  }
+
+  function answerGraphql(request: IncomingMessage, response: ServerResponse): unknown {
+    if (answerCors(request, response, config.MOOTHALL_CORS_ORIGINS)) return
+    if (traffic.closed) return answerError(response, requestError('SHUTTING_DOWN', { retryAfterSeconds: 1 }))
+    if (graphiql?.wants(request)) return graphiql.answerPage(response)
+    return yoga(request, response)
+  }
+
+  return { server, yoga, traffic }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const end = url.indexOf('?')
+  return end < 0 ? url : url.slice(0, end)
 }

@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util'
+import { ConfigError } from '../config.ts'
+import { DatabaseRefusedError } from '../db/database.ts'
+import { EmbeddedError } from '../db/embedded-error.ts'
+import { MigrationError } from '../db/migrate.ts'
+import { DomainError } from '../graphql/errors.ts'
+import { redactText } from '../lib/redact.ts'
+import { type Command, RefusedError, type Terminal, UsageError, type Values } from './command.ts'
+
+type Entry = { usage: string; load: () => Promise<{ command: Command }> }
+
+/** Each is loaded when it is called, so that `migrate` does not wait for the schema. */
+const COMMANDS: Record<string, Entry> = {
+  start: { usage: '', load: () => import('./start.ts') },
+  migrate: { usage: '[--status | --roles]', load: () => import('./migrate.ts') },
+  doctor: { usage: '', load: () => import('./doctor.ts') },
+}
+
+export const DONE = 0
+export const REFUSED = 1
+export const USAGE = 2
+
+/** Runs one command line and returns the exit code (PLAT-80). */
+export async function run(args: readonly string[]): Promise<number> {
+  const json = args.includes('--json')
+  try {
+    const { name, rest } = split(args)
+    const entry = COMMANDS[name]
+    if (!entry) return help(name)
+    const { command } = await entry.load()
+    const values = parse(command, rest, usageOf(name))
+    if (values['help'] === true) process.stdout.write(`${usageOf(name)}\n`)
+    else await command.run(values, terminal(json))
+    return DONE
+  } catch (error) {
+    return report(error, json)
+  }
+}
+
+/** `org create --slug x` is the command `org create` with what follows. */
+function split(args: readonly string[]): { name: string; rest: string[] } {
+  for (const words of [2, 1]) {
+    const name = args.slice(0, words).join(' ')
+    if (name in COMMANDS) return { name, rest: args.slice(words) }
+  }
+  return { name: args.filter((arg) => !arg.startsWith('-')).join(' '), rest: [] }
+}
+
+function parse({ options }: Command, args: string[], usage: string): Values {
+  const common = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+  try {
+    return parseArgs({ args, options: { ...options, ...common } }).values as Values
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\nUsage: ${usage}`)
+  }
+}
+
+const usageOf = (name: string) => `moothall ${name} ${COMMANDS[name]?.usage}`.trimEnd()
+
+function help(name: string): number {
+  const lines = Object.keys(COMMANDS).map((command) => `  ${usageOf(command)}\n`)
+  const words = `Commands, each with --json and --help:\n${lines.join('')}`
+  const asked = name === '' || name === 'help'
+  if (asked) process.stdout.write(words)
+  else process.stderr.write(`There is no command ${name}.\n${words}`)
+  return asked ? DONE : USAGE
+}
+
+function terminal(json: boolean): Terminal {
+  return {
+    json,
+    print: (words, object) => process.stdout.write(`${json ? JSON.stringify(object) : words}\n`),
+    note: (words) => json || process.stderr.write(`${words}\n`),
+  }
+}
+
+/** Errors made for the operator are shown as they are; what is left may hold anything, so it is cleared of secrets. */
+function report(error: unknown, json: boolean): number {
+  const { code, message } = described(error)
+  process.stderr.write(`${json ? JSON.stringify({ error: { code, message } }) : message}\n`)
+  return error instanceof UsageError ? USAGE : REFUSED
+}
+
+const FOR_OPERATORS = [ConfigError, DatabaseRefusedError, EmbeddedError, MigrationError]
+
+function described(error: unknown): { code: string; message: string } {
+  if (error instanceof UsageError) return { code: 'USAGE', message: error.message }
+  if (error instanceof RefusedError || error instanceof DomainError) return { code: error.code, message: error.message }
+  if (FOR_OPERATORS.some((type) => error instanceof type)) return { code: 'REFUSED', message: (error as Error).message }
+  const { message, code } = error as Error & { code?: string }
+  return { code: 'INTERNAL', message: `It failed: ${redactText(message || code || 'no reason given')}` }
+}

@@ -1,0 +1,4 @@
+#!/usr/bin/env -S node --env-file-if-exists=.env
+import { run } from './cli/run.ts'
+
+process.exitCode = await run(process.argv.slice(2))

@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { bringUpToDate, type Database, openDatabase, requireIsolation, settleAuditEra } from './db/database.ts'
+import { operation } from './db/operation.ts'
+import { closePool, openPool } from './db/pool.ts'
+import { sql } from './db/sql.ts'
+import { configureIdentity } from './identity/index.ts'
+import { PostgresBus } from './live/postgres-bus.ts'
+import { createRateLimiter, openRateLimitPool, postgresStore, type RateLimiter } from './platform/index.ts'
+import { readSecrets, type Secrets } from './secrets.ts'
+import { type Checks, createReadiness } from './transport/health.ts'
+import { createHttpServer } from './transport/http.ts'
+
+export type RunningServer = {
+  /** Where it listens, such as `http://127.0.0.1:4000`. */
+  readonly address: string
+  readonly database: Database
+  /** Stops taking work, ends streams, awaits what runs, and lets go of everything (PLAT-74). */
+  close(): Promise<void>
+}
+
+/** How long the listener may be out before work should go elsewhere (PLAT-28). */
+const LISTENER_PATIENCE = 10_000
+
+/**
+ * The whole server: database, schema, isolation, bus, HTTP. What has been opened is closed again when a later step
+ * refuses. One a process, since the pool is the process's.
+ */
+export async function startServer(config: Config, log: Logger): Promise<RunningServer> {
+  const opened = new AsyncDisposableStack()
+  try {
+    const secrets = await readSecrets(config)
+    const database = await openDatabase(config, log)
+    opened.defer(() => database.close())
+    const migrations = await bringUpToDate(database, config)
+    await requireIsolation(database)
+    await settleAuditEra(database)
+
+    openPool({
+      url: database.appUrl,
+      size: config.MOOTHALL_DATABASE_POOL,
+      wait: config.MOOTHALL_DATABASE_POOL_WAIT,
+      statementTimeout: config.MOOTHALL_STATEMENT_TIMEOUT,
+      prepared: config.MOOTHALL_DATABASE_PREPARED,
+      onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+    })
+    opened.defer(closePool)
+    const limiter = openLimiter(config, secrets, database, opened, log)
+    configureIdentity(config, limiter)
+    const bus = new PostgresBus({ url: database.listenUrl, log })
+    opened.defer(() => bus.close())
+
+    const readiness = createReadiness(checksOf(migrations, bus))
+    const { server, traffic } = createHttpServer(config, log, { limiter, readiness })
+    server.listen(config.PORT, config.HOST)
+    await once(server, 'listening')
+    opened.defer(() =>
+      traffic.drain(server, {
+        delay: config.MOOTHALL_DRAIN_DELAY,
+        timeout: config.MOOTHALL_DRAIN_TIMEOUT,
+        endStreams: async () => {},
+      }),
+    )
+    const closing = opened.move()
+    return { address: addressOf(server.address() as AddressInfo), database, close: () => closing.disposeAsync() }
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/** Attempts are counted in the database, for all processes together; requests in this one. */
+function openLimiter(
+  config: Config,
+  { keyPeppers }: Secrets,
+  database: Database,
+  opened: AsyncDisposableStack,
+  log: Logger,
+): RateLimiter {
+  const pool = openRateLimitPool(database.appUrl)
+  opened.defer(() => pool.end())
+  return createRateLimiter({
+    secret: keyPeppers[0]!.secret,
+    shared: postgresStore(pool, { prepared: config.MOOTHALL_DATABASE_PREPARED }),
+    points: {
+      personRequests: config.MOOTHALL_RATE_PERSON,
+      nobodyRequests: config.MOOTHALL_RATE_NOBODY,
+      cost: config.MOOTHALL_RATE_COST,
+    },
+    onStoreFailure: (kind, error) => log.error({ err: error, kind }, 'rate limits cannot be counted'),
+  })
+}
+
+function checksOf(migrations: readonly string[], bus: PostgresBus): Checks {
+  let heard = false
+  void bus.ready.then(() => {
+    heard = true
+  })
+  return {
+    database: async () => (await operation('sweep', {}, readMigrations)).length > 0,
+    migrations: async () =>
+      (await operation('sweep', {}, readMigrations)).map(({ name }) => name).join() === migrations.join(),
+    listener: () => heard && (bus.unconfirmedSince ?? Number.POSITIVE_INFINITY) > Date.now() - LISTENER_PATIENCE,
+  }
+}
+
+const readMigrations = () =>
+  sql<{ name: string }>`
+    SELECT migration_name AS name FROM platform._prisma_migrations
+    WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`
+
+function addressOf({ address, port, family }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
