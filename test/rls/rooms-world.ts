@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import pg from 'pg'
 import { v7 } from 'uuid'
 import { vi } from 'vitest'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 /** Whose settings a statement runs under: as the operation layer would set them. */
 export type Viewer = { org?: string; user?: string; room?: string }
@@ -36,21 +37,36 @@ export class RoomsWorld {
   readonly #drop: () => Promise<void>
   readonly #app: pg.Pool
   readonly #owner: pg.Pool
+  readonly #appUrl: string
+  readonly #ended: Promise<unknown>[] = []
 
-  private constructor(appUrl: string, ownerUrl: string, drop: () => Promise<void>) {
+  private constructor({ appUrl, ownerUrl, drop }: TestDatabase) {
     this.#app = new pg.Pool({ connectionString: appUrl, max: 6 })
     this.#owner = new pg.Pool({ connectionString: ownerUrl, max: 2 })
+    this.#appUrl = appUrl
     this.#drop = drop
+    for (const pool of [this.#app, this.#owner]) {
+      pool.on('connect', (client) => this.#ended.push(once(client, 'end')))
+    }
   }
 
   static async open(): Promise<RoomsWorld> {
-    const database = await createDatabase()
-    return new RoomsWorld(database.appUrl, database.ownerUrl, () => database.drop())
+    return new RoomsWorld(await createDatabase())
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#app.end(), this.#owner.end()])
+    // A pool has ended before its connections have; dropping the database would break them off.
+    await Promise.all(this.#ended)
     await this.#drop()
+  }
+
+  /** A connection of the app that listens to what is told of rooms. The caller ends it. */
+  async listener(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.#appUrl })
+    await client.connect()
+    await client.query('LISTEN moothall_rooms')
+    return client
   }
 
   /** Runs one statement as the app under a viewer's settings and commits. */
