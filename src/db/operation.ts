@@ -55,6 +55,28 @@ class Operation {
     return this.#send(connection, statement)
   }
 
+  /**
+   * Runs one statement of a shared read as one of those it is made for: what only they may see, at the same snapshot and
+   * on the same connection (a second lease inside an operation could wait for itself). Three statements sent in one turn,
+   * so none of a sibling's can come between; the user is gone again before the next.
+   */
+  async queryAs(userId: string, statement: Statement): Promise<pg.QueryResult> {
+    if (
+      this.kind !== 'read' ||
+      this.scope.orgId === undefined ||
+      this.scope.userId !== undefined ||
+      !UUID.test(userId)
+    ) {
+      throw new TypeError('only a read that has an org and no user reads as somebody')
+    }
+    const [, result] = await Promise.all([
+      this.query({ text: `SELECT set_config('moothall.user_id', '${userId}', true)` }),
+      this.query(statement),
+      this.query({ text: "SELECT set_config('moothall.user_id', '', true)" }),
+    ])
+    return result
+  }
+
   async savepoint<T>(run: () => Promise<T>): Promise<T> {
     const name = this.nextSavepoint()
     await this.query({ text: `SAVEPOINT ${name}` })

@@ -12,7 +12,7 @@ export type PoolOptions = {
   onIdleError?: (error: Error) => void
 }
 
-/** No connection came free in time, or the server has none left (PLAT-8). */
+/** No connection came free in time, the server has none left, or it cannot be reached (PLAT-8). */
 export class PoolExhaustedError extends Error {
   override name = 'PoolExhaustedError'
   readonly waiting: number
@@ -65,12 +65,12 @@ export async function lease(): Promise<pg.PoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
-    if (isExhaustion(error)) throw new PoolExhaustedError(pool.waitingCount, pool.totalCount - pool.idleCount)
-    throw error
+    if (isMisconfigured(error)) throw error
+    throw new PoolExhaustedError(pool.waitingCount, pool.totalCount - pool.idleCount)
   }
 }
 
-function isExhaustion(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  return (error as { code?: string }).code === '53300' || error.message.startsWith('timeout exceeded when trying to connect')
+/** Refused for who we are or for what we asked: a fault in the configuration that waiting does not mend. */
+function isMisconfigured(error: unknown): boolean {
+  return /^(28|3D|42)/.test((error as { code?: string }).code ?? '')
 }

@@ -16,6 +16,13 @@ export async function sqlText<Row extends object>(text: string, values: unknown[
   return rows as Row[]
 }
 
+/** One statement of a shared read, run as one of those it is made for. */
+export async function sqlAs<Row extends object>(userId: string, text: string, values: unknown[]): Promise<Row[]> {
+  const name = statementName(text)
+  const { rows } = await currentOperation().queryAs(userId, { text, values, ...(name && { name }) })
+  return rows as Row[]
+}
+
 /** The one row a statement must return. */
 export async function sqlOne<Row extends object>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row> {
   const [row] = await sql<Row>(strings, ...values)

@@ -1,36 +1,93 @@
-import { type DocumentNode, type GraphQLSchema, isCompositeType, TypeInfo, visit, visitWithTypeInfo } from 'graphql'
+import {
+  type DocumentNode,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isInterfaceType,
+  isObjectType,
+  type SelectionSetNode,
+} from 'graphql'
 
 /** Marks a field whose answer depends on who asks, so a shared rendering must not hold it (DESIGN §3). */
 export function perViewer(description: string) {
   return { description, extensions: { perViewer: true } }
 }
 
-const answers = new WeakMap<DocumentNode, boolean>()
+const answers = new WeakMap<DocumentNode, Map<string, boolean>>()
 
-/** Whether a document selects any such field; then each subscriber gets a rendering of their own. */
-export function isPerViewer(schema: GraphQLSchema, document: DocumentNode): boolean {
-  const known = answers.get(document)
-  if (known !== undefined) return known
-
-  let found = false
-  const types = new TypeInfo(schema)
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      Field() {
-        if (types.getFieldDef()?.extensions['perViewer'] === true) found = true
-      },
-    }),
-  )
-  answers.set(document, found)
-  return found
+/**
+ * Whether an operation selects any such field when its root field answers with `typeName`. What stands in fragments on
+ * other types does not count, so an event without own fields is shared although its neighbours are not.
+ */
+export function isPerViewer(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | undefined,
+  typeName: string,
+): boolean {
+  const known = answers.get(document) ?? new Map<string, boolean>()
+  answers.set(document, known)
+  const key = `${operationName ?? ''} ${typeName}`
+  const answer = known.get(key) ?? selects(schema, document, operationName, typeName)
+  known.set(key, answer)
+  return answer
 }
 
-/** Fields reachable from interface selections are declared on the implementing types; the crawl test asks this. */
-export function perViewerFields(schema: GraphQLSchema): string[] {
-  return Object.values(schema.getTypeMap())
-    .filter(isCompositeType)
-    .flatMap((type) => ('getFields' in type ? Object.values(type.getFields()).map((field) => ({ type, field })) : []))
-    .filter(({ field }) => field.extensions['perViewer'] === true)
-    .map(({ type, field }) => `${type.name}.${field.name}`)
+function selects(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | undefined,
+  typeName: string,
+): boolean {
+  const operation = document.definitions.find(
+    (definition) =>
+      definition.kind === 'OperationDefinition' && (!operationName || definition.name?.value === operationName),
+  )
+  if (operation?.kind !== 'OperationDefinition') return true
+  const root = schema.getRootType(operation.operation)
+  return root ? inSet(operation.selectionSet, root, new Set()) : true
+
+  function inSet(set: SelectionSetNode, type: GraphQLNamedType, spread: Set<string>): boolean {
+    return set.selections.some((selection) => {
+      if (selection.kind === 'InlineFragment')
+        return inFragment(selection.typeCondition?.name.value, selection.selectionSet, type, spread)
+      if (selection.kind === 'FragmentSpread') {
+        const { value } = selection.name
+        const key = `${value} ${type.name}`
+        if (spread.has(key)) return false
+        spread.add(key)
+        const fragment = document.definitions.find(
+          (definition) => definition.kind === 'FragmentDefinition' && definition.name.value === value,
+        )
+        return (
+          fragment?.kind === 'FragmentDefinition' &&
+          inFragment(fragment.typeCondition.name.value, fragment.selectionSet, type, spread)
+        )
+      }
+      const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined
+      if (!field) return false // __typename, or an answer that validation refuses
+      if (field.extensions['perViewer'] === true) return true
+      return selection.selectionSet !== undefined && inSet(selection.selectionSet, getNamedType(field.type), spread)
+    })
+  }
+
+  function inFragment(
+    condition: string | undefined,
+    set: SelectionSetNode,
+    type: GraphQLNamedType,
+    spread: Set<string>,
+  ): boolean {
+    const target = condition === undefined ? type : schema.getType(condition)
+    return target !== undefined && applies(target) && inSet(set, isObjectType(target) ? target : type, spread)
+  }
+
+  /** A fragment on another possible answer of the root field never applies to this one. */
+  function applies(target: GraphQLNamedType): boolean {
+    const answered = schema.getType(typeName)
+    if (!isObjectType(answered) || !isObjectType(target) || target === answered) return true
+    return !answered
+      .getInterfaces()
+      .some((shared) => isAbstractType(shared) && schema.isSubType(shared, target) && shared.name !== 'Node')
+  }
 }

@@ -1,6 +1,6 @@
-import { operation } from '../../db/operation.ts'
-import { sql } from '../../db/sql.ts'
-import { type Context, scopeOf } from '../../graphql/context.ts'
+import { currentLane } from '../../db/operation.ts'
+import { sql, sqlAs } from '../../db/sql.ts'
+import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
 import { groupBy } from '../room/loads.ts'
 
@@ -22,11 +22,10 @@ export async function ownCard(context: Context, storyId: string): Promise<string
   const { caller } = context
   if (!caller) return null
   const vote = (await votesOfStory(context, storyId))?.find(({ userId }) => userId === caller.userId)
-  if (!vote || vote.card !== null) return vote?.card ?? null
-  // A rendering for many runs without a user, so it cannot know this card: one point read as the viewer (ROOM-173).
-  return operation('read', scopeOf(caller), async () => {
-    const [own] = await sql<{ card: string }>`
-      SELECT card FROM rooms.votes WHERE story_id = ${storyId} AND user_id = ${caller.userId}`
-    return own?.card ?? null
-  })
+  if (!vote || vote.card !== null || currentLane().scope.userId !== undefined) return vote?.card ?? null
+  // A rendering for many has no user, so it cannot know this card: one point read as the viewer (ROOM-173).
+  const [own] = await sqlAs<{ card: string }>(caller.userId, OWN_CARD, [storyId, caller.userId])
+  return own?.card ?? null
 }
+
+const OWN_CARD = 'SELECT card FROM rooms.votes WHERE story_id = $1 AND user_id = $2'
