@@ -761,8 +761,9 @@ GRANT EXECUTE ON FUNCTION rooms.notify_room(uuid, uuid, boolean) TO moothall_app
 --   sees        may see the room now; a guest whose link ran out or was revoked may not
 --   can_vote    sees, and is no spectator
 -- The migration that brings agents replaces it: a suspended agent sees nothing, one in mode `read` casts nothing.
+-- The domain of r.id is cast away: both halves must have one type for a condition on room_id to reach them.
 CREATE VIEW rooms.room_circle WITH (security_invoker = true) AS
-  SELECT r.org_id, r.id AS room_id, m.user_id, 'member' AS kind,
+  SELECT r.org_id, r.id::uuid AS room_id, m.user_id, 'member' AS kind,
     m.spectator OR coalesce(ms.role = 'viewer', false) AS spectator,
     true AS sees,
     NOT m.spectator AND coalesce(ms.role <> 'viewer', true) AS can_vote
