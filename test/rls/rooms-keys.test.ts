@@ -179,3 +179,21 @@ describe('a story', () => {
     expect(await add('title, position, estimate', `'S', 1, repeat('1', 17)`)).toBe('23514')
   })
 })
+
+it.each([
+  ['spaces', `name = 'New'`],
+  ['rooms', `title = 'New'`],
+  ['decks', `name = 'New'`],
+  ['stories', `notes = 'New'`],
+  ['votes', `card = '8'`],
+])('%s say when they were last written', async (table, set) => {
+  const voter = await world.member(org, space)
+  await world.cast(voter, await world.round(org, await world.room(org, space)), '5')
+  await world.owner(
+    `INSERT INTO rooms.decks (org_id, space_id, name, cards) VALUES ($1, $2, 'Deck', '{1}') ON CONFLICT DO NOTHING`,
+    [org, space],
+  )
+  const born = table === 'votes' ? 'cast_at' : 'created_at'
+  const [later] = await world.as(voter, `UPDATE rooms.${table} SET ${set} RETURNING updated_at > ${born} AS later`)
+  expect(later).toEqual({ later: true })
+})
