@@ -3,6 +3,21 @@ import './session/graphql.ts'
 import './user/graphql.ts'
 import './viewer/graphql.ts'
 
+export {
+  type MemberRoleChanged,
+  type MembershipRevoked,
+  type OrgPurgeStep,
+  onMemberRoleChanged,
+  onMembershipRevoked,
+  onOrgPurgeStep,
+  onUserErased,
+  type UserErased,
+} from './hooks.ts'
+export { createUser } from './membership/create-user.ts'
+export { revokeMembership } from './membership/revoke-membership.ts'
+export { ROLES, type Role } from './membership/role.ts'
+export { setMemberRole } from './membership/set-member-role.ts'
+export { createOrgAsOperator } from './org/create-org.ts'
 export { type Authenticated, authenticate } from './session/authenticate.ts'
 export { CSRF_COOKIE, clearSessionCookies, sessionCookieName } from './session/cookies.ts'
 export { type Held, recheckSessions, refreshCaller } from './session/recheck-sessions.ts'

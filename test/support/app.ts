@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { readConfig } from '../../src/config.ts'
 import { closePool, openPool } from '../../src/db/pool.ts'
+import { configureIdentity } from '../../src/identity/index.ts'
 import { createLog } from '../../src/log.ts'
+import { createRateLimiter } from '../../src/platform/index.ts'
 import { createHttpServer } from '../../src/transport/http.ts'
 import { GraphqlClient } from './client.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
@@ -34,6 +36,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
     statementTimeout: config.MOOTHALL_STATEMENT_TIMEOUT,
     prepared: config.MOOTHALL_DATABASE_PREPARED,
   })
+  configureIdentity(config, createRateLimiter({ secret: 'of the tests' }))
   const { server } = createHttpServer(config, log)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,5 +1,9 @@
 import { prisma } from '../../db/prisma.ts'
+import { arg } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
+import { mutation } from '../../graphql/mutation.ts'
+import { createOrg } from './create-org.ts'
+import { OrgSummary } from './summary.ts'
 
 builder.prismaNode('Org', {
   description: 'The tenant: everything belongs to exactly one.',
@@ -24,3 +28,22 @@ builder.queryField('org', (t) =>
       prisma.org.findUnique({ ...query, where: { id: callerOf(context).orgId } }),
   }),
 )
+
+mutation('orgCreate', {
+  description: 'Makes an org with oneself as its owner. Only where the operator lets people make orgs.',
+  input: {
+    slug: arg.text({ max: 40 }).describe('3 to 40 of a-z, 0-9 and inner hyphens; not taken by another org.'),
+    name: arg.text({ max: 64 }),
+    allowAnonymous: arg.boolean().optional().describe('Whether anonymous people may take part; false when left out.'),
+  },
+  needs: 'person',
+  operations: 'own',
+  run: createOrg,
+  payload: (t) => ({
+    org: t.field({
+      type: OrgSummary,
+      description: 'It is not the active one yet.',
+      resolve: ({ org }) => org,
+    }),
+  }),
+})

@@ -4,7 +4,7 @@ import { encodeId } from '../../graphql/ids.ts'
 import { findUserOrgs } from '../session/preauth.ts'
 import { StandingEnum } from '../session/standing-type.ts'
 
-type OrgSummaryRow = { id: string; slug: string; name: string; archived: boolean; standing: Standing }
+export type OrgSummaryRow = { id: string; slug: string; name: string; archived: boolean; standing: Standing }
 
 export const OrgSummary = builder.objectRef<OrgSummaryRow>('OrgSummary').implement({
   description: 'An org that one is a member of, whether it is the active one or not.',

@@ -13,3 +13,5 @@ export function emailFault(email: string): string | null {
   if (codePointLength(email) > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`
   return null
 }
+
+export const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'))
