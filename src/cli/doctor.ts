@@ -9,7 +9,7 @@ export const command: Command = {
   options: {},
   async run(_values, terminal) {
     const config = readConfig()
-    const database = await openDatabase(config, createLog(config), { existing: true })
+    const database = await openDatabase(config, createLog(config, process.stderr), { existing: true })
     try {
       const findings = await doctor({ url: database.appUrl, folder: MIGRATIONS })
       const width = Math.max(...findings.map(({ check }) => check.length))

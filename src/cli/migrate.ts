@@ -14,7 +14,7 @@ export const command: Command = {
     if (roles && config.DATABASE_URL !== '')
       return printRoles(config.DATABASE_URL, config.DATABASE_MIGRATE_URL, terminal)
 
-    const database = await openDatabase(config, createLog(config), { existing: status === true })
+    const database = await openDatabase(config, createLog(config, process.stderr), { existing: status === true })
     try {
       if (roles) return terminal.print('The embedded server has its roles.', { roles: [OWNER_ROLE, APP_ROLE] })
       if (status) {

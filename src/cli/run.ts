@@ -3,7 +3,7 @@ import { ConfigError } from '../config.ts'
 import { DatabaseRefusedError } from '../db/database.ts'
 import { EmbeddedError } from '../db/embedded-error.ts'
 import { MigrationError } from '../db/migrate.ts'
-import { DomainError } from '../graphql/errors.ts'
+import { DomainError, InvalidInputError } from '../graphql/errors.ts'
 import { redactText } from '../lib/redact.ts'
 import { type Command, RefusedError, type Terminal, UsageError, type Values } from './command.ts'
 
@@ -14,6 +14,14 @@ const COMMANDS: Record<string, Entry> = {
   start: { usage: '', load: () => import('./start.ts') },
   migrate: { usage: '[--status | --roles]', load: () => import('./migrate.ts') },
   doctor: { usage: '', load: () => import('./doctor.ts') },
+  'org create': {
+    usage: '--slug SLUG --name NAME --owner-email EMAIL [--allow-anonymous]',
+    load: () => import('./org-create.ts'),
+  },
+  'user create': {
+    usage: '--org SLUG --email EMAIL --role ROLE --name NAME',
+    load: () => import('./user-create.ts'),
+  },
 }
 
 export const DONE = 0
@@ -85,8 +93,12 @@ const FOR_OPERATORS = [ConfigError, DatabaseRefusedError, EmbeddedError, Migrati
 
 function described(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: 'USAGE', message: error.message }
+  if (error instanceof InvalidInputError) return { code: error.code, message: issuesOf(error) }
   if (error instanceof RefusedError || error instanceof DomainError) return { code: error.code, message: error.message }
   if (FOR_OPERATORS.some((type) => error instanceof type)) return { code: 'REFUSED', message: (error as Error).message }
   const { message, code } = error as Error & { code?: string }
   return { code: 'INTERNAL', message: `It failed: ${redactText(message || code || 'no reason given')}` }
 }
+
+const issuesOf = ({ issues }: InvalidInputError) =>
+  issues.map(({ path, message }) => `${path.slice(1).join('.')} ${message}.`).join(' ')

@@ -3,6 +3,7 @@ import { createLog } from '../log.ts'
 import { startServer } from '../server.ts'
 import { GRAPHQL_PATH } from '../transport/http.ts'
 import { type Command, RefusedError, type Terminal } from './command.ts'
+import { type FirstOwner, makeFirstOrg } from './first-run.ts'
 
 /** Serves until it is told to stop: the first signal drains, the second ends at once (PLAT-74). */
 export const command: Command = {
@@ -16,7 +17,12 @@ export const command: Command = {
         ? new RefusedError(`Port ${config.PORT} is taken: set PORT to another one.`)
         : error
     })
-    welcome(terminal, { address: server.address, graphiql: config.MOOTHALL_GRAPHIQL })
+    try {
+      welcome(terminal, server.address, config.MOOTHALL_GRAPHIQL, await makeFirstOrg(server))
+    } catch (error) {
+      await server.close()
+      throw error
+    }
     const signal = await stopped
     log.info({ signal }, 'draining')
     await server.close()
@@ -36,8 +42,19 @@ function firstSignal(): Promise<string> {
   return promise
 }
 
-function welcome(terminal: Terminal, { address, graphiql }: { address: string; graphiql: boolean }): void {
+/** The password is shown here and nowhere else, once. */
+function welcome(terminal: Terminal, address: string, graphiql: boolean, owner: FirstOwner | null): void {
   const endpoint = `${address}${GRAPHQL_PATH}`
-  const lines = ['', `  Moothall serves ${endpoint}`, ...(graphiql ? ['  Open it in a browser for GraphiQL.'] : []), '']
-  terminal.print(lines.join('\n'), { endpoint })
+  const lines = ['', `  Moothall serves ${endpoint}`]
+  if (graphiql) lines.push('  Open it in a browser for GraphiQL.')
+  if (owner) {
+    lines.push(
+      '',
+      `  This is its first start, so there is an org "${owner.org}" with an owner:`,
+      `    email     ${owner.email}`,
+      `    password  ${owner.password}`,
+      '  The password is not shown again.',
+    )
+  }
+  terminal.print([...lines, ''].join('\n'), { endpoint, ...(owner && { firstOwner: owner }) })
 }
