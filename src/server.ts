@@ -6,12 +6,17 @@ import { bringUpToDate, type Database, openDatabase, requireIsolation, settleAud
 import { operation } from './db/operation.ts'
 import { closePool, openPool } from './db/pool.ts'
 import { sql } from './db/sql.ts'
-import { configureIdentity } from './identity/index.ts'
+import { configureIdentity, recheckSessions, refreshCaller, touchSession } from './identity/index.ts'
+import { setCurrentBus } from './live/current-bus.ts'
 import { PostgresBus } from './live/postgres-bus.ts'
 import { createRateLimiter, openRateLimitPool, postgresStore, type RateLimiter } from './platform/index.ts'
 import { readSecrets, type Secrets } from './secrets.ts'
+import { socketAuthentication } from './transport/authenticate-socket.ts'
 import { type Checks, createReadiness } from './transport/health.ts'
-import { createHttpServer } from './transport/http.ts'
+import { createHttpServer, GRAPHQL_PATH } from './transport/http.ts'
+import { admitRequest } from './transport/plugins/use-rate-limits.ts'
+import { Streams } from './transport/streams.ts'
+import { attachWebSockets } from './transport/ws.ts'
 
 export type RunningServer = {
   /** Where it listens, such as `http://127.0.0.1:4000`. */
@@ -49,18 +54,35 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     opened.defer(closePool)
     const limiter = openLimiter(config, secrets, database, opened, log)
     configureIdentity(config, limiter)
-    const bus = new PostgresBus({ url: database.listenUrl, log })
-    opened.defer(() => bus.close())
-
+    const bus = openBus(database, opened, log)
+    const streams = openStreams(config, bus, opened, log)
     const readiness = createReadiness(checksOf(migrations, bus))
-    const { server, traffic } = createHttpServer(config, log, { limiter, readiness })
+    const { server, yoga, traffic } = createHttpServer(config, log, {
+      limiter,
+      readiness,
+      streams,
+      refresh: refreshCaller,
+      touch: touchSession,
+    })
+    const sockets = attachWebSockets(server, {
+      path: GRAPHQL_PATH,
+      engine: yoga,
+      streams,
+      authenticate: socketAuthentication(config),
+      refresh: refreshCaller,
+      touch: touchSession,
+      admit: (principal) => admitRequest(limiter, principal),
+      trustProxy: config.MOOTHALL_TRUST_PROXY,
+      log,
+    })
     server.listen(config.PORT, config.HOST)
     await once(server, 'listening')
     opened.defer(() =>
       traffic.drain(server, {
         delay: config.MOOTHALL_DRAIN_DELAY,
         timeout: config.MOOTHALL_DRAIN_TIMEOUT,
-        endStreams: async () => {},
+        endStreams: () => sockets.drain(),
+        cutSockets: () => sockets.close(),
       }),
     )
     const closing = opened.move()
@@ -91,6 +113,23 @@ function openLimiter(
     },
     onStoreFailure: (kind, error) => log.error({ err: error, kind }, 'rate limits cannot be counted'),
   })
+}
+
+function openBus({ listenUrl }: Database, opened: AsyncDisposableStack, log: Logger): PostgresBus {
+  const bus = new PostgresBus({ url: listenUrl, log })
+  setCurrentBus(bus)
+  opened.defer(() => {
+    setCurrentBus(undefined)
+    return bus.close()
+  })
+  return bus
+}
+
+function openStreams(config: Config, bus: PostgresBus, opened: AsyncDisposableStack, log: Logger): Streams {
+  const limits = { sockets: config.MOOTHALL_MAX_SOCKETS_PER_ACTOR, streams: config.MOOTHALL_MAX_STREAMS_PER_ACTOR }
+  const streams = new Streams({ bus, recheck: recheckSessions, limits, log })
+  opened.defer(() => streams.close())
+  return streams
 }
 
 function checksOf(migrations: readonly string[], bus: PostgresBus): Checks {

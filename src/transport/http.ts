@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createYoga } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import type { Caller } from '../graphql/caller.ts'
 import { requestError } from '../graphql/request-errors.ts'
-import { createRateLimiter, type RateLimiter } from '../platform/index.ts'
+import type { RateLimiter } from '../platform/index.ts'
 import { schema } from '../schema.ts'
 import { GRAPHIQL_ASSETS, Graphiql } from './graphiql/page.ts'
 import { answerCors, securityHeaders } from './headers.ts'
-import { answerHealth, answerReadiness, createReadiness, type Readiness } from './health.ts'
+import { answerHealth, answerReadiness, type Readiness } from './health.ts'
 import { maskError } from './masking.ts'
 import { useCostExtension } from './plugins/use-cost-extension.ts'
 import { useIntrospectionGuard } from './plugins/use-introspection-guard.ts'
@@ -17,19 +17,29 @@ import { useOperations } from './plugins/use-operations.ts'
 import { type ServerContext, usePrincipal } from './plugins/use-principal.ts'
 import { useRateLimits } from './plugins/use-rate-limits.ts'
 import { useRequestParameters } from './plugins/use-request-parameters.ts'
+import { useSubscriptions } from './plugins/use-subscriptions.ts'
 import { contextOf, type Principal } from './principal.ts'
 import { answerError } from './request-failure.ts'
+import { useServerSentEvents } from './sse.ts'
+import type { Streams } from './streams.ts'
 import { Traffic } from './traffic.ts'
 
 export const GRAPHQL_PATH = '/graphql'
 const HEADERS_MAX = 16 * 1024
 const REQUEST_TIMEOUT = 30_000
 
-/** Without them nothing is counted for others and the server calls itself ready. */
-export type HttpOptions = { limiter?: RateLimiter; readiness?: Readiness }
+export type HttpOptions = {
+  limiter: RateLimiter
+  readiness: Readiness
+  streams: Streams
+  /** The caller as they stand now, for one event of a stream; null when the session holds no longer. */
+  refresh(caller: Caller): Promise<Caller | null>
+  /** Marks the session as used (ID-16) and says until when it holds, if that moved. */
+  touch(caller: Caller): Promise<Date | null>
+}
 
 /** The GraphQL engine, used by every transport through the same plugins. */
-export function createEngine(config: Config, log: Logger, limiter: RateLimiter) {
+export function createEngine(config: Config, log: Logger, { limiter, streams, refresh, touch }: HttpOptions) {
   return createYoga<ServerContext & { principal?: Principal }>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
@@ -45,6 +55,8 @@ export function createEngine(config: Config, log: Logger, limiter: RateLimiter) 
       useRateLimits(limiter),
       useCostExtension(),
       useOperations(log),
+      useSubscriptions({ streams, refresh, touch, log }),
+      useServerSentEvents(),
     ],
     // What fails outside execution: parsing, validation, the caller's credential.
     maskedErrors: { maskError: (error) => maskError(error, '', log) },
@@ -62,12 +74,8 @@ export function createEngine(config: Config, log: Logger, limiter: RateLimiter) 
 export type HttpServer = { server: Server; yoga: ReturnType<typeof createEngine>; traffic: Traffic }
 
 /** Serves the few routes there are (DESIGN §5); sockets are added by their own transport. */
-export function createHttpServer(
-  config: Config,
-  log: Logger,
-  { limiter = createRateLimiter({ secret: randomBytes(32) }), readiness = createReadiness({}) }: HttpOptions = {},
-): HttpServer {
-  const yoga = createEngine(config, log, limiter)
+export function createHttpServer(config: Config, log: Logger, options: HttpOptions): HttpServer {
+  const yoga = createEngine(config, log, options)
   const traffic = new Traffic()
   const graphiql = config.MOOTHALL_GRAPHIQL ? new Graphiql(GRAPHQL_PATH) : null
   const headers = securityHeaders(config)
@@ -86,7 +94,7 @@ export function createHttpServer(
     if (path === GRAPHQL_PATH) return answerGraphql(request, response)
     if (request.method !== 'GET' && request.method !== 'HEAD') return answerError(response, requestError('NOT_FOUND'))
     if (path === '/healthz') return answerHealth(response)
-    if (path === '/readyz') return answerReadiness(response, readiness, traffic.draining)
+    if (path === '/readyz') return answerReadiness(response, options.readiness, traffic.draining)
     if (path === '/' && graphiql) return response.writeHead(302, { location: GRAPHQL_PATH }).end()
     if (path.startsWith(GRAPHIQL_ASSETS) && (await graphiql?.answerAsset(path, response))) return
     return answerError(response, requestError('NOT_FOUND'))

@@ -8,6 +8,8 @@ export type DrainOptions = {
   timeout: number
   /** Ends what would never end by itself: streams complete, sockets close. */
   endStreams(): Promise<void>
+  /** Cuts off the sockets that are left. */
+  cutSockets(): void
 }
 
 /** Who is being served, and whether anybody new is (PLAT-74). */
@@ -42,7 +44,7 @@ export class Traffic {
   }
 
   /** Lets everything that runs come to its end, and refuses what comes anew. */
-  async drain(server: Server, { delay: leave, timeout, endStreams }: DrainOptions): Promise<void> {
+  async drain(server: Server, { delay: leave, timeout, endStreams, cutSockets }: DrainOptions): Promise<void> {
     this.#state = 'leaving'
     if (leave > 0) await delay(leave)
     this.#state = 'closed'
@@ -55,6 +57,7 @@ export class Traffic {
     const ended = Promise.all([endStreams(), this.#idle.promise])
     await Promise.race([ended, delay(timeout, undefined, { signal: patience.signal }).catch(() => {})])
     patience.abort()
+    cutSockets()
     server.closeAllConnections()
     await closed
   }

@@ -1,12 +1,7 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { readConfig } from '../../src/config.ts'
-import { closePool, openPool } from '../../src/db/pool.ts'
-import { configureIdentity } from '../../src/identity/index.ts'
 import { createLog } from '../../src/log.ts'
-import { createRateLimiter } from '../../src/platform/index.ts'
-import { createHttpServer } from '../../src/transport/http.ts'
+import { startServer } from '../../src/server.ts'
 import { GraphqlClient } from './client.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 
@@ -20,37 +15,42 @@ export type App = {
   close(): Promise<void>
 }
 
+/** What a server under test has by default, in this process or another. */
+export function serverEnv({ appUrl, ownerUrl }: TestDatabase): Record<string, string> {
+  return {
+    NODE_ENV: 'test',
+    PORT: '0',
+    DATABASE_URL: appUrl,
+    DATABASE_MIGRATE_URL: ownerUrl,
+    MOOTHALL_KEY_PEPPERS: `1:${Buffer.alloc(32, 'pepper').toString('base64')}`,
+    MOOTHALL_DRAIN_DELAY: '0s',
+    MOOTHALL_DRAIN_TIMEOUT: '5s',
+    // Many tests come from one address and one person.
+    MOOTHALL_RATE_NOBODY: '100000',
+    MOOTHALL_RATE_PERSON: '100000',
+    MOOTHALL_RATE_COST: '100000000',
+  }
+}
+
 /** The whole server on a database of the file's own. One a process, since the pool is the process's. */
 export async function startApp(env: Record<string, string> = {}): Promise<App> {
   const database = await createDatabase()
-  const config = readConfig({ NODE_ENV: 'test', PORT: '0', ...env })
   const lines: string[] = []
   const sink = new PassThrough()
   sink.on('data', (line) => lines.push(String(line)))
-  const log = createLog(config, sink)
-
-  openPool({
-    url: database.appUrl,
-    size: config.MOOTHALL_DATABASE_POOL,
-    wait: config.MOOTHALL_DATABASE_POOL_WAIT,
-    statementTimeout: config.MOOTHALL_STATEMENT_TIMEOUT,
-    prepared: config.MOOTHALL_DATABASE_PREPARED,
+  const config = readConfig({ ...serverEnv(database), ...env })
+  const server = await startServer(config, createLog(config, sink)).catch(async (error) => {
+    await database.drop()
+    throw error
   })
-  configureIdentity(config, createRateLimiter({ secret: 'of the tests' }))
-  const { server } = createHttpServer(config, log)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   return {
-    url,
+    url: server.address,
     database,
     log: () => lines.join(''),
-    client: (token) => new GraphqlClient(`${url}/graphql`, token),
+    client: (token) => new GraphqlClient(`${server.address}/graphql`, token),
     async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-      await closePool()
+      await server.close()
       await database.drop()
     },
   }

@@ -26,8 +26,13 @@ export function useRateLimits(limiter: RateLimiter): Plugin<Context, ServerConte
   }
 }
 
+/** Counts one operation of a socket, or throws RATE_LIMITED. */
+export async function admitRequest(limiter: RateLimiter, counted: Counted): Promise<void> {
+  requireAllowed(await takeRequest(limiter, counted))
+}
+
 /** Counts one request, also one that will be refused for what it asks. */
-export function takeRequest(limiter: RateLimiter, { caller, client }: Counted): Promise<RateLimitState> {
+function takeRequest(limiter: RateLimiter, { caller, client }: Counted): Promise<RateLimitState> {
   return caller
     ? limiter.take('personRequests', caller.userId)
     : limiter.take('nobodyRequests', addressKey(client.address))
