@@ -87,6 +87,10 @@ describe('a guest', () => {
   })
 
   it('ROOM-155 changes nothing of another room, and nothing of the space', async () => {
+    await world.owner(
+      `INSERT INTO rooms.room_kinds (org_id, kind, provider, display) VALUES ($1, 'retro', 'plugin', 'Retro')`,
+      [org],
+    )
     for (const [text, values] of [
       [`UPDATE rooms.rooms SET title = 'mine' WHERE id = $1`, [elsewhere.room]],
       [`UPDATE rooms.stories SET title = 'mine' WHERE room_id = $1`, [elsewhere.room]],
@@ -95,6 +99,7 @@ describe('a guest', () => {
       ['DELETE FROM rooms.spaces WHERE id = $1', [space]],
       ['UPDATE rooms.space_members SET spectator = true WHERE space_id = $1', [space]],
       ['UPDATE rooms.room_links SET revoked_at = now() WHERE id = $1', [guest.link]],
+      [`UPDATE rooms.room_kinds SET display = 'Mine' WHERE org_id = $1 AND provider = 'plugin'`, [org]],
     ] as const) {
       expect(await world.count(guest, text, [...values])).toBe(0)
     }
@@ -120,6 +125,7 @@ describe('a guest', () => {
         [org, space],
       ],
       [`INSERT INTO rooms.decks (org_id, space_id, name, cards) VALUES ($1, $2, 'D', '{1}')`, [org, space]],
+      [`INSERT INTO rooms.room_kinds (org_id, kind, provider, display) VALUES ($1, $2, 'plugin', 'K')`, [org, 'mine']],
     ] as const) {
       expect(await refusal(world.as(guest, text, [...values]))).toBe('42501')
     }

@@ -132,6 +132,17 @@ describe('a hidden card', () => {
   })
 })
 
+describe('votes', () => {
+  it("ROOM-155 of another room are out of reach under the settings of one, even one's own", async () => {
+    const { round, voter } = await hiddenVote()
+    const confined = { ...voter, room: await world.room(org, space) }
+
+    expect(await world.count(confined, 'SELECT FROM rooms.votes WHERE story_id = $1', [round.story])).toBe(0)
+    expect(await world.count(confined, 'DELETE FROM rooms.votes')).toBe(0)
+    expect(await world.count(voter, 'SELECT FROM rooms.votes WHERE story_id = $1', [round.story])).toBe(1)
+  })
+})
+
 describe('a round', () => {
   it('ROOM-69 takes a vote for the story on the table, of this round, hidden, in a room that goes on', async () => {
     const { round, voter } = await hiddenVote()
