@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http'
+import type { Config } from '../config.ts'
+import { requestError } from '../graphql/request-errors.ts'
+import { authenticated, credentialOf, sessionCookie } from './principal.ts'
+import type { Held } from './streams.ts'
+
+/** Who opens a socket: `authorization` is what its connection_init carries. Throws UNAUTHENTICATED or FORBIDDEN. */
+export type AuthenticateSocket = (request: IncomingMessage, authorization: unknown) => Promise<Held>
+
+/**
+ * A session, by bearer token or by cookie. Browsers send the cookie whoever's page opens the socket and no header proves
+ * otherwise, so with a cookie the page's origin must be one of ours (ID-14).
+ */
+export function socketAuthentication(config: Config): AuthenticateSocket {
+  const publicUrl = new URL(config.MOOTHALL_PUBLIC_URL)
+  const origins = new Set([publicUrl.origin, ...config.MOOTHALL_CORS_ORIGINS])
+  const cookieName = sessionCookie(publicUrl.protocol === 'https:')
+  const life = { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL }
+
+  return async ({ headers }, authorization) => {
+    if (authorization !== undefined && typeof authorization !== 'string') throw requestError('UNAUTHENTICATED')
+    const credential = credentialOf(authorization === undefined ? headers : { authorization }, cookieName)
+    if (!credential) throw requestError('UNAUTHENTICATED')
+    if (credential.from === 'cookie' && !origins.has(headers.origin ?? '')) throw requestError('FORBIDDEN')
+    const { caller, endsAt } = await authenticated(credential, life)
+    return { caller, endsAt }
+  }
+}

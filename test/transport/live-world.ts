@@ -1,0 +1,352 @@
+import { EventEmitter, once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buildSchema, type GraphQLSchema } from 'graphql'
+import { createYoga } from 'graphql-yoga'
+import pg from 'pg'
+import { pino } from 'pino'
+import { type Config, readConfig } from '../../src/config.ts'
+import { closePool, openPool, poolUse } from '../../src/db/pool.ts'
+import { sqlOne } from '../../src/db/sql.ts'
+import type { Context } from '../../src/graphql/context.ts'
+import { invalidInput, NotFoundError } from '../../src/graphql/errors.ts'
+import { recheckSessions, refreshCaller } from '../../src/identity/session/recheck-sessions.ts'
+import { newCsrfSecret, newSessionToken } from '../../src/identity/session/token.ts'
+import { touchSession } from '../../src/identity/session/touch-session.ts'
+import { configureIdentity } from '../../src/identity/settings.ts'
+import { newId } from '../../src/lib/type-id.ts'
+import { DirectStream, type Subscriber } from '../../src/live/direct-stream.ts'
+import { PostgresBus } from '../../src/live/postgres-bus.ts'
+import { sourceOf } from '../../src/live/source.ts'
+import { socketAuthentication } from '../../src/transport/authenticate-socket.ts'
+import { useOperations } from '../../src/transport/plugins/use-operations.ts'
+import { type ServerContext, usePrincipal } from '../../src/transport/plugins/use-principal.ts'
+import { useSubscriptions } from '../../src/transport/plugins/use-subscriptions.ts'
+import { contextOf, type Principal } from '../../src/transport/principal.ts'
+import { useServerSentEvents } from '../../src/transport/sse.ts'
+import { Streams } from '../../src/transport/streams.ts'
+import { attachWebSockets, type WebSockets, type WebSocketsOptions } from '../../src/transport/ws.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+
+export type Person = { orgId: string; userId: string; sessionId: string; token: string; csrf: string }
+
+type Options = {
+  bounds?: WebSocketsOptions['bounds']
+  limits?: { sockets: number; streams: number }
+  pingEvery?: number
+  env?: Record<string, string>
+  /** Nobody is looked up after signing in, for tests that count anything but statements. */
+  trusting?: boolean
+}
+
+/**
+ * A server with a small schema of its own: `feed` follows a list in memory, `events` run a statement each, `parked` and
+ * `pending` never answer, `direct` writes by itself.
+ */
+export async function liveWorld(options: Options = {}): Promise<LiveWorld> {
+  const database = await createDatabase()
+  const world = new LiveWorld(database, options)
+  await world.start()
+  return world
+}
+
+export class LiveWorld {
+  readonly database: TestDatabase
+  readonly config: Config
+  readonly options: Options
+  bus!: PostgresBus
+  streams!: Streams
+  sockets!: WebSockets
+  server!: Server
+  sql!: pg.Client
+  orgId = newId()
+  readonly facts: string[] = []
+  /** Sources that are attached now. */
+  attached = 0
+  /** How many sources were ever asked for. */
+  asked = 0
+  wake = new Set<() => void>()
+  /** Resolves the subscriptions that wait in `pending`. */
+  gate = Promise.withResolvers<void>()
+  /** Holds sockets that are authenticated from being registered. */
+  hold: PromiseWithResolvers<void> | undefined
+  readonly moments = new EventEmitter<{ authenticated: [] }>()
+  readonly contexts: Context[] = []
+  readonly directs = new Set<TestDirect>()
+  readonly lines: string[] = []
+  readonly #log = pino({ level: 'info' }, { write: (line: string) => void this.lines.push(line) })
+
+  constructor(database: TestDatabase, options: Options) {
+    this.database = database
+    this.options = options
+    this.config = readConfig({ NODE_ENV: 'test', ...options.env })
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/graphql`
+  }
+
+  get wsUrl(): string {
+    return `ws://127.0.0.1:${this.port}/graphql`
+  }
+
+  async start(): Promise<void> {
+    const { database, config, options } = this
+    const log = this.#log
+    this.sql = new pg.Client({ connectionString: database.ownerUrl })
+    await this.sql.connect()
+    await this.sql.query(
+      `INSERT INTO identity.orgs (id, slug, name, api_version, allow_anonymous) VALUES ($1, 'live', 'Org', '2026-01-01', true)`,
+      [this.orgId],
+    )
+    openPool({ url: database.appUrl, size: 6, wait: 5_000, statementTimeout: 15_000, prepared: true })
+    configureIdentity(config, { take: async () => ({}), peek: async () => ({}) } as never)
+    this.bus = new PostgresBus({ url: database.appUrl, log })
+    await this.bus.ready
+
+    const trusting = options.trusting === true
+    const identity = trusting
+      ? {
+          recheck: async () => new Map(this.#trusted),
+          refresh: async (caller: never) => caller,
+          touch: async () => null,
+        }
+      : { recheck: recheckSessions, refresh: refreshCaller, touch: touchSession }
+    this.streams = new Streams({
+      bus: this.bus,
+      recheck: identity.recheck as typeof recheckSessions,
+      limits: options.limits ?? { sockets: 20, streams: 200 },
+      log,
+    })
+    const yoga = createYoga<ServerContext & { principal?: Principal }>({
+      schema: this.#schema(),
+      context: (initial) => contextOf(initial.principal as Principal),
+      plugins: [
+        usePrincipal(config, log),
+        useServerSentEvents(options.pingEvery ? { pingEvery: options.pingEvery } : {}),
+        useSubscriptions({ streams: this.streams, refresh: identity.refresh, touch: identity.touch, log }),
+        useOperations(log),
+      ],
+      logging: false,
+    })
+    this.server = createServer((request, response) => void yoga(request, response))
+    const authenticate = socketAuthentication(config)
+    this.sockets = attachWebSockets(this.server, {
+      engine: yoga,
+      path: '/graphql',
+      streams: this.streams,
+      authenticate: async (request, authorization) => {
+        const held = await authenticate(request, authorization)
+        this.moments.emit('authenticated')
+        await this.hold?.promise
+        if (trusting) this.#trusted.set(held.caller.sessionId, held)
+        return held
+      },
+      refresh: identity.refresh,
+      touch: identity.touch,
+      trustProxy: 0,
+      log,
+      ...(options.bounds && { bounds: options.bounds }),
+    })
+    this.server.listen(0, '127.0.0.1')
+    await once(this.server, 'listening')
+  }
+
+  readonly #trusted = new Map<string, unknown>()
+
+  async close(): Promise<void> {
+    this.gate.resolve()
+    this.streams.close()
+    this.sockets.close()
+    this.server.closeAllConnections()
+    await new Promise((resolve) => this.server.close(resolve))
+    await this.bus.close()
+    await closePool()
+    await this.sql.end()
+    await this.database.drop()
+  }
+
+  get poolInUse(): number {
+    const { total, idle } = poolUse()
+    return total - idle
+  }
+
+  async person(role = 'member'): Promise<Person> {
+    const userId = newId()
+    await this.sql.query(
+      `INSERT INTO identity.users (id, type, account, display_name, status) VALUES ($1, 'human', 'registered', 'Somebody', 'active')`,
+      [userId],
+    )
+    await this.sql.query(
+      'INSERT INTO identity.memberships (org_id, user_id, role, username, joined_at) VALUES ($1, $2, $3, $4, now())',
+      [this.orgId, userId, role, `u-${userId.slice(-12)}`],
+    )
+    return this.signIn(userId)
+  }
+
+  async signIn(userId: string): Promise<Person> {
+    const sessionId = newId()
+    const { token, hash } = newSessionToken()
+    const csrf = newCsrfSecret()
+    await this.sql.query(
+      `INSERT INTO identity.sessions (id, org_id, user_id, token_hash, csrf_hash, method, last_seen_at)
+       VALUES ($1, $2, $3, $4, $5, 'password', now() - interval '2 min')`,
+      [sessionId, this.orgId, userId, hash, csrf.hash],
+    )
+    return { orgId: this.orgId, userId, sessionId, token, csrf: csrf.secret }
+  }
+
+  async revoke({ sessionId }: Person): Promise<void> {
+    await this.sql.query(`UPDATE identity.sessions SET revoked_at = now(), revoke_reason = 'user' WHERE id = $1`, [
+      sessionId,
+    ])
+  }
+
+  async setRole({ userId }: Person, role: string): Promise<void> {
+    await this.sql.query('UPDATE identity.memberships SET role = $2 WHERE user_id = $1', [userId, role])
+  }
+
+  async expel({ userId }: Person): Promise<void> {
+    await this.sql.query('UPDATE identity.memberships SET revoked_at = now() WHERE user_id = $1', [userId])
+  }
+
+  async terminateListener(): Promise<void> {
+    const superuser = new pg.Client({ connectionString: this.database.superuserUrl })
+    await superuser.connect()
+    await superuser.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'moothall listener'`,
+    )
+    await superuser.end()
+  }
+
+  /** Tells everybody who follows the feed. */
+  publish(...facts: string[]): void {
+    this.facts.push(...facts)
+    for (const wake of [...this.wake]) wake()
+  }
+
+  #schema(): GraphQLSchema {
+    const schema = buildSchema(/* GraphQL */ `
+      type Query { hello: String slow: String boom: String secret: String }
+      type Mutation { bump: Int }
+      type Event { fact: String load: Int transaction: String person: String boom: String }
+      type Subscription {
+        feed(from: Int): Event
+        admins: Event
+        parked: Event
+        pending: Event
+        refused: Event
+        missing: Event
+        broken: Event
+        direct: Event
+      }
+    `)
+    const fields = (type: string) =>
+      (schema.getType(type) as never as { getFields(): Record<string, Field> }).getFields()
+    const query = fields('Query')
+    query['hello']!.resolve = () => 'world'
+    query['slow']!.resolve = async () => {
+      await this.gate.promise
+      return 'done'
+    }
+    query['boom']!.resolve = () => {
+      throw new Error('password=hunter2')
+    }
+    fields('Mutation')['bump']!.resolve = () => 1
+
+    const event = fields('Event')
+    event['fact']!.resolve = (fact) => fact
+    event['load']!.resolve = (_fact, _args, context) => {
+      context.loads.set({}, 1)
+      return context.loads.size
+    }
+    event['transaction']!.resolve = async () => {
+      const { snapshot } = await sqlOne<{ snapshot: string }>`
+        SELECT pg_backend_pid() || ' ' || statement_timestamp() AS snapshot`
+      return snapshot
+    }
+    event['person']!.resolve = async (_fact, _args, context) => {
+      this.contexts.push(context)
+      const { person } = await sqlOne<{ person: string }>`SELECT current_setting('moothall.user_id', true) AS person`
+      return person
+    }
+    event['boom']!.resolve = () => {
+      throw new Error('password=hunter2')
+    }
+
+    const subscription = fields('Subscription')
+    for (const field of Object.values(subscription)) field.resolve = (fact) => fact
+    subscription['feed']!.subscribe = (_root, { from }) => this.#feed(from ?? this.facts.length)
+    subscription['admins']!.subscribe = () => this.#feed(this.facts.length)
+    subscription['admins']!.extensions = { needs: 'admin' }
+    subscription['parked']!.subscribe = () => this.#feed(Number.MAX_SAFE_INTEGER)
+    subscription['pending']!.subscribe = async () => {
+      this.asked += 1
+      await this.gate.promise
+      return this.#feed(0)
+    }
+    subscription['refused']!.subscribe = () => {
+      throw invalidInput('after', 'expected a cursor')
+    }
+    subscription['missing']!.subscribe = () => {
+      throw new NotFoundError()
+    }
+    subscription['broken']!.subscribe = () =>
+      sourceOf({ attach: () => () => {}, read: async () => Promise.reject(new Error('password=hunter2')) })
+    subscription['direct']!.subscribe = () => new TestDirect(this.directs)
+    return schema
+  }
+
+  #feed(from: number): AsyncIterable<string> {
+    let cursor = from
+    this.asked += 1
+    return sourceOf<string>({
+      attach: (wake) => {
+        this.attached += 1
+        this.wake.add(wake)
+        return () => {
+          this.attached -= 1
+          this.wake.delete(wake)
+        }
+      },
+      read: async () => {
+        const items = this.facts.slice(cursor)
+        cursor = Math.max(cursor, this.facts.length)
+        return { items }
+      },
+    })
+  }
+}
+
+type Field = {
+  resolve: (source: unknown, args: Record<string, never>, context: Context) => unknown
+  subscribe: (source: unknown, args: Record<string, never>, context: Context) => unknown
+  extensions: Record<string, unknown>
+}
+
+/** Writes what the test tells it to. */
+export class TestDirect extends DirectStream {
+  subscriber: Subscriber | undefined
+  closed = 0
+  readonly #all: Set<TestDirect>
+
+  constructor(all: Set<TestDirect>) {
+    super()
+    this.#all = all
+    all.add(this)
+  }
+
+  override async open(subscriber: Subscriber): Promise<void> {
+    this.subscriber = subscriber
+  }
+
+  override close(): void {
+    this.closed += 1
+    this.#all.delete(this)
+  }
+}
