@@ -1,73 +1,62 @@
 import { z } from 'zod'
-import { inputType } from './arguments.ts'
-import { arg, type Arg } from './arguments.ts'
-import type { SchemaTypes } from './builder.ts'
-import type { NodeName } from './ids.ts'
+import { Arg, arg, inputType } from './arguments.ts'
 
 /** A Prisma `where`. */
 export type Where = Record<string, unknown>
 
-const COMPARISONS = ['eq', 'neq', 'in', 'nin', 'lt', 'lte', 'gt', 'gte', 'contains', 'prefix', 'isNull'] as const
-type Comparison = (typeof COMPARISONS)[number]
-/** What a column, or whatever stands for one, is asked; the negations and `isNull` follow from these. */
-type Test = Exclude<Comparison, 'neq' | 'nin' | 'isNull'>
+export const COMPARISONS = ['eq', 'neq', 'in', 'nin', 'lt', 'lte', 'gt', 'gte', 'contains', 'prefix', 'isNull'] as const
+export type Comparison = (typeof COMPARISONS)[number]
+/** What a column, or whatever stands for one, is asked; negations follow from it. */
+export type Question = Exclude<Comparison, 'neq' | 'nin' | 'isNull'>
 
-/** A field of a filter: the comparisons it offers, and the condition that a value of them makes. */
+/** A field of a filter: its input type, and the condition that a value of that type makes. */
 export type Comparator = { readonly type: Arg<unknown>['type']; readonly check: z.ZodType<Where> }
 
 type Definition<V> = {
   /** Of the input type; fields that compare alike share it. */
   name: string
   value: Arg<V>
+  /** Instead of `value`, where one comparison takes other values than the rest. */
+  prefix?: Arg<V>
   offers: readonly Comparison[]
-  test: (comparison: Test, value: V | readonly V[]) => Where
+  /** Must be true or false of every row, never unknown: then a negation is the exact rest. */
+  ask: (question: Question, value: V | readonly V[]) => Where
   isNull?: ((isNull: boolean) => Where) | undefined
 }
 
 const LIST_MAX = 100
 const inputTypes = new Map<string, Comparator['type']>()
 
-/** Comparisons given together must all hold. */
-export function comparator<V>({ name, value, offers, test, isNull }: Definition<V>): Comparator {
-  const checks: Record<string, z.ZodType> = {}
-  for (const comparison of offers) checks[comparison] = operandOf(comparison, value, isNull).check.optional()
-
-  const check = z.object(checks).transform((given, context): Where => {
-    const conditions = Object.entries(given)
-      .filter(([, operand]) => operand !== undefined)
-      .map(([comparison, operand]) => conditionOf(comparison as Comparison, operand as V, test, isNull))
-    if (conditions.length === 0) context.addIssue({ code: 'custom', message: 'names no comparison' })
-    return conditions.length === 1 ? conditions[0]! : { AND: conditions }
-  })
-  return { type: typeOf(name, value, offers), check }
-}
-
-function conditionOf<V>(comparison: Comparison, operand: V, test: Definition<V>['test'], isNull: Definition<V>['isNull']): Where {
-  switch (comparison) {
-    case 'neq':
-      return { NOT: test('eq', operand) }
-    case 'nin':
-      return { NOT: test('in', operand) }
-    case 'isNull':
-      return isNull!(operand as boolean)
-    default:
-      return test(comparison, operand)
+export function comparator<V>({ name, value, prefix = value, offers, ask, isNull }: Definition<V>): Comparator {
+  const conditionOf = (comparison: Comparison, operand: unknown): Where => {
+    if (comparison === 'isNull') return isNull!(operand as boolean)
+    if (comparison === 'neq') return { NOT: ask('eq', operand as V) }
+    if (comparison === 'nin') return { NOT: ask('in', operand as V[]) }
+    return ask(comparison, operand as V)
   }
+  const operands = Object.fromEntries(
+    offers.map((comparison) => [comparison, operandOf(comparison, comparison === 'prefix' ? prefix : value, !isNull)]),
+  )
+  const check = z
+    .object(Object.fromEntries(Object.entries(operands).map(([comparison, operand]) => [comparison, operand.check])))
+    .refine((given) => Object.keys(given).length > 0, 'names no comparison')
+    .transform((given): Where => {
+      const conditions = Object.entries(given).map(([name, operand]) => conditionOf(name as Comparison, operand))
+      return conditions.length === 1 ? conditions[0]! : { AND: conditions }
+    })
+  return { type: typeOf(name, operands), check }
 }
 
-function operandOf<V>(comparison: Comparison, value: Arg<V>, isNull?: unknown): Arg<unknown> {
-  if (comparison === 'in' || comparison === 'nin') return arg.list(value, LIST_MAX)
-  if (comparison !== 'isNull') return value
-  const { type, check } = arg.boolean()
-  return { ...arg.boolean(), type, check: isNull ? check : check.refine(() => false, 'the field is never null') } as Arg<unknown>
+function operandOf<V>(comparison: Comparison, value: Arg<V>, neverNull: boolean): Arg<unknown> {
+  if (comparison === 'in' || comparison === 'nin') return arg.list(value, LIST_MAX).optional()
+  if (comparison !== 'isNull') return value.optional()
+  if (!neverNull) return arg.boolean().optional()
+  return new Arg<unknown>('Boolean', z.never('the field is never null').optional(), false)
 }
 
 /** One input type a name, made when the first filter needs it. */
-function typeOf<V>(name: string, value: Arg<V>, offers: readonly Comparison[]): Comparator['type'] {
-  const known = inputTypes.get(name)
-  if (known) return known
-  const fields = Object.fromEntries(offers.map((comparison) => [comparison, operandOf(comparison, value, true).optional()]))
-  const made = inputType(name, fields, 'Comparisons given together must all hold.') as never
+function typeOf(name: string, operands: Record<string, Arg<unknown>>): Comparator['type'] {
+  const made = inputTypes.get(name) ?? (inputType(name, operands, 'Comparisons given together must all hold.') as never)
   inputTypes.set(name, made)
   return made
 }

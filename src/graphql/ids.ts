@@ -25,3 +25,7 @@ export function decodeId(text: string): { typename: NodeName; id: string } | nul
   const typename = parts ? NODE_BY_PREFIX.get(parts.prefix) : undefined
   return parts && typename ? { typename, id: parts.uuid } : null
 }
+
+export function isNodeName(name: string | null): name is NodeName {
+  return name !== null && Object.hasOwn(ID_PREFIX, name)
+}

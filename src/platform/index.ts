@@ -1,3 +1,6 @@
+import './audit/feed-graphql.ts'
+import './audit/graphql.ts'
+
 export type { Projection, ProjectionForm, RecordedEvent, RowsById, RowsReader } from './audit/projection.ts'
 export { orgReaders, type Readers } from './audit/readers.ts'
 export { type Actor, EventFaultError, type Facts, record, type SystemActor } from './audit/record.ts'
@@ -5,5 +8,5 @@ export { defineEvent, type EventCategory, type EventType, eventTypesMatching } f
 export { registerSpaceSlugs } from './audit/space-slug.ts'
 export { addressKey } from './rate-limits/address.ts'
 export { type Attempt, signInLimits, startAttempt } from './rate-limits/attempt.ts'
-export { createRateLimiter, type RateLimiter } from './rate-limits/rate-limiter.ts'
+export { createRateLimiter, type RateLimiter, type RateLimitState } from './rate-limits/rate-limiter.ts'
 export { openRateLimitPool, postgresStore } from './rate-limits/stores.ts'

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { closePool, openPool } from '../../src/db/pool.ts'
 import type { Caller, Standing } from '../../src/graphql/caller.ts'
+import { newSessionToken } from '../../src/identity/session/token.ts'
 import { newId } from '../../src/lib/type-id.ts'
 import type { TestDatabase } from '../support/database.ts'
 
@@ -41,6 +42,16 @@ export async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   return client
+}
+
+/** A bearer token of a session of that person. */
+export async function signIn(owner: pg.Client, { orgId, userId }: { orgId: string; userId: string }): Promise<string> {
+  const { token, hash } = newSessionToken()
+  await owner.query(
+    `INSERT INTO identity.sessions (id, org_id, user_id, token_hash, method) VALUES ($1, $2, $3, $4, 'password')`,
+    [newId(), orgId, userId, hash],
+  )
+  return token
 }
 
 /** Opens the process's pool on the database; the result closes it. */

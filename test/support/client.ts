@@ -16,12 +16,14 @@ export class GraphqlClient {
   }
 
   /** The whole answer, errors included. */
-  async send<Data, Variables>(document: string | TypedDocumentNode<Data, Variables>, variables?: Variables, headers: Record<string, string> = {}): Promise<Answer<Data>> {
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  async send<Data = any, Variables = unknown>(document: string | TypedDocumentNode<Data, Variables>, variables?: Variables, headers: Record<string, string> = {}): Promise<Answer<Data>> {
     return (await this.post(document, variables, headers)).json() as Promise<Answer<Data>>
   }
 
   /** The data; fails on any top-level error. */
-  async run<Data, Variables>(document: string | TypedDocumentNode<Data, Variables>, variables?: Variables): Promise<Data> {
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  async run<Data = any, Variables = unknown>(document: string | TypedDocumentNode<Data, Variables>, variables?: Variables): Promise<Data> {
     const { data, errors } = await this.send(document, variables)
     if (errors) throw new Error(errors.map(({ message, extensions }) => `${extensions.code}: ${message}`).join('; '))
     return data as Data

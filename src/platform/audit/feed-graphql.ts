@@ -1,0 +1,109 @@
+import { queryFromInfo } from '@pothos/plugin-prisma'
+import type { GraphQLResolveInfo } from 'graphql'
+import { prisma } from '../../db/prisma.ts'
+import type { AuditEvent } from '../../generated/prisma/client.ts'
+import { arg, argumentsOf } from '../../graphql/arguments.ts'
+import { builder, callerOf } from '../../graphql/builder.ts'
+import { type Context, scopeOf } from '../../graphql/context.ts'
+import { requireNeed } from '../../graphql/require-need.ts'
+import { BEGINNING, encodePosition, type Position, positionOf } from './cursor.ts'
+import { placeOfNow, readFeed } from './feed.ts'
+import { followFeed } from './feed-source.ts'
+import { auditFilter } from './filter.ts'
+
+type Item = { event: AuditEvent; position: Position }
+
+const AuditFeedItem = builder.objectRef<Item>('AuditFeedItem').implement({
+  description: 'One event of the feed.',
+  fields: (t) => ({
+    event: t.field({ type: 'AuditEvent' as never, resolve: ({ event }) => event as never }),
+    cursor: t.string({ description: 'Go on after this event.', resolve: ({ position }) => encodePosition(position) }),
+  }),
+})
+
+const AuditFeedPage = builder
+  .objectRef<{ items: Item[]; end: Position; caughtUp: boolean }>('AuditFeedPage')
+  .implement({
+    description: 'A stretch of the feed.',
+    fields: (t) => ({
+      items: t.field({ type: [AuditFeedItem], resolve: ({ items }) => items }),
+      cursor: t.string({
+        description:
+          'Go on from here. With a filter it may lie behind the last item, and a page may be short or empty.',
+        resolve: ({ end }) => encodePosition(end),
+      }),
+      caughtUp: t.exposeBoolean('caughtUp', {
+        description:
+          'There is nothing more for now: neither further pages nor events that older transactions still hide.',
+      }),
+    }),
+  })
+
+/** The events at these positions, in that order. */
+async function itemsAt(
+  positions: readonly Position[],
+  context: Context,
+  info: GraphQLResolveInfo,
+  path: string[],
+): Promise<Item[]> {
+  if (positions.length === 0) return []
+  const selection = queryFromInfo({ context, info, typeName: 'AuditEvent', path })
+  const where = { orgId: callerOf(context).orgId, id: { in: positions.map(({ id }) => id) } }
+  const events: AuditEvent[] = await prisma.auditEvent.findMany({ ...selection, where } as never)
+  const byId = new Map(events.map((event) => [event.id, event]))
+  return positions.flatMap((position) => {
+    const event = byId.get(position.id)
+    return event ? [{ event, position }] : []
+  })
+}
+
+const ORDER = 'in an order that is the same for every reader: an event is never skipped and never repeated'
+const after = arg
+  .exact(200)
+  .nullable()
+  .describe('Of an item or a page; without it the query begins at the first event.')
+const read = argumentsOf({ after, first: arg.int(1, 100).nullable(), filter: auditFilter.nullable() })
+const follow = argumentsOf({
+  after: after.describe('Without it the stream begins with what happens from now on.'),
+  filter: auditFilter.nullable(),
+})
+
+builder.queryField('auditFeed', (t) =>
+  t.field({
+    type: AuditFeedPage,
+    description: `Every event of the org, for owners and admins, ${ORDER}. Payloads are without what only \`auditEvents\` shows.`,
+    args: read.args,
+    authScopes: { needs: 'admin' },
+    resolve: async (_root, args, context, info) => {
+      const { after, first, filter } = read.values(args)
+      const { orgId } = callerOf(context)
+      const position = after ? await positionOf(after, orgId) : BEGINNING
+      const page = await readFeed(orgId, { position }, first ?? 50, filter ?? null)
+      return {
+        items: await itemsAt(page.rows, context, info, ['items', 'event']),
+        end: page.place.position,
+        caughtUp: page.caughtUp,
+      }
+    },
+  }),
+)
+
+builder.subscriptionField('auditFeed', (t) =>
+  t.field({
+    type: AuditFeedItem,
+    description: `The same feed as it grows, ${ORDER}. After a break go on with the last cursor.`,
+    args: follow.args,
+    authScopes: { needs: 'admin' },
+    subscribe: async (_root, args, context) => {
+      const caller = requireNeed('admin', context)
+      const { after, filter } = follow.values(args)
+      const place = after ? { position: await positionOf(after, caller.orgId) } : await placeOfNow()
+      return followFeed({ ...scopeOf(caller, context.requestId), orgId: caller.orgId }, place, filter ?? null)
+    },
+    resolve: async (position, _args, context, info) => {
+      const [item] = await itemsAt([position], context, info, ['event'])
+      if (!item) throw new Error('an event is gone')
+      return item
+    },
+  }),
+)

@@ -1,0 +1,98 @@
+import { prisma } from '../../db/prisma.ts'
+import { argumentsOf } from '../../graphql/arguments.ts'
+import { builder, callerOf } from '../../graphql/builder.ts'
+import { connectionType, pageOf } from '../../graphql/connection.ts'
+import { encodeId, isNodeName } from '../../graphql/ids.ts'
+import type { SortKey } from '../../graphql/keyset.ts'
+import { perViewer } from '../../graphql/per-viewer.ts'
+import { visibleEvents } from './access.ts'
+import { cursorOf } from './cursor.ts'
+import { ActorKind, AuditCategory } from './enums.ts'
+import { auditFilter } from './filter.ts'
+import { payloadFor, showInFull } from './payload.ts'
+
+builder.prismaNode('AuditEvent', {
+  description: 'One fact: who did what to what, when. Events are never changed; ids and slugs are as they were then.',
+  id: { resolve: (event) => event.id },
+  nullable: true,
+  findUnique: (id, context) => {
+    const caller = callerOf(context)
+    return { orgId_id: { orgId: caller.orgId, id }, AND: visibleEvents(caller) }
+  },
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    category: t.field({ type: AuditCategory, resolve: (event) => event.category as 'activity' }),
+    type: t.exposeString('eventType', { description: 'Such as `room.ended`; docs/events.md lists them.' }),
+    actorKind: t.field({ type: ActorKind, resolve: (event) => event.actorKind as 'human' }),
+    actor: t.relation('actor', {
+      nullable: true,
+      description: 'The person or agent; null for others, and where the caller does not see them.',
+    }),
+    targetKind: t.exposeString('targetKind', { nullable: true, description: 'Type of what it was done to.' }),
+    targetId: t.id({
+      nullable: true,
+      description: 'Id of what it was done to, also when that is gone.',
+      resolve: ({ targetKind: kind, targetId: id }) => (id && isNodeName(kind) ? encodeId(kind, id) : null),
+    }),
+    target: t.node({
+      ...perViewer('What it was done to; null when it is gone or not the caller’s to see.'),
+      id: ({ targetKind: kind, targetId: id }, _args, _context, info) =>
+        id && isNodeName(kind) && info.schema.getType(kind) ? encodeId(kind, id) : null,
+    }),
+    orgSlug: t.exposeString('orgSlug', { description: 'What the org was called.' }),
+    spaceSlug: t.exposeString('spaceSlug', { description: 'What the space was called; empty where there is none.' }),
+    reason: t.exposeString('reason', { nullable: true }),
+    payload: t.field({
+      type: 'JSON',
+      nullable: true,
+      ...perViewer(
+        'In full in `auditEvents`; elsewhere without what only admins get. Null where it is another’s private thing.',
+      ),
+      resolve: (event, _args, context) => payloadFor(event, context),
+    }),
+    requestId: t.expose('requestId', {
+      type: 'UUID',
+      nullable: true,
+      description: 'Shared by all that one request did.',
+    }),
+    cursor: t.string({
+      description: 'Its place in the feed: `auditFeed(after:)` goes on behind it.',
+      resolve: async ({ id }, _args, context) => (await cursorOf(context, id))!,
+    }),
+  }),
+})
+
+const NEWEST: readonly SortKey[] = [
+  { field: 'createdAt', type: 'instant', descending: true },
+  { field: 'id', type: 'uuid', descending: true },
+]
+const [AuditEventConnection, AuditEventEdge] = connectionType('AuditEvent', 'AuditEvent')
+const read = argumentsOf({ filter: auditFilter.nullable() })
+
+builder.queryField('auditEvents', (t) =>
+  t.connection(
+    {
+      type: 'AuditEvent',
+      nullable: true,
+      description: 'The audit log, newest first, for owners and admins: every event, payloads in full.',
+      args: read.args,
+      authScopes: { needs: 'admin' },
+      resolve: (_root, args, context, info) => {
+        const { filter } = read.values(args)
+        const { orgId } = callerOf(context)
+        return pageOf({
+          context,
+          info,
+          type: 'AuditEvent',
+          args,
+          order: NEWEST,
+          where: { AND: [{ orgId }, filter ?? {}] },
+          find: async (query) => (await prisma.auditEvent.findMany(query)).map(showInFull),
+          count: (query) => prisma.auditEvent.count(query),
+        }) as never
+      },
+    },
+    AuditEventConnection,
+    AuditEventEdge,
+  ),
+)
