@@ -33,7 +33,7 @@ function printType({ name, category, durable, deliverable, projection, payload, 
 }
 
 type Shape = {
-  type?: string
+  type?: string | string[]
   const?: unknown
   enum?: unknown[]
   anyOf?: Shape[]
@@ -53,7 +53,7 @@ function printShape(shape: Shape): string {
   if (variants) return variants.map(printShape).join(' | ')
   if (type === 'array') return printList(items ?? {})
   if (type === 'object') return printObject(shape)
-  return type === 'integer' ? 'number' : (type ?? 'unknown')
+  return [type ?? 'unknown'].flat().join(' | ').replace('integer', 'number')
 }
 
 function printList(items: Shape): string {
