@@ -10,11 +10,14 @@ import { configureIdentity, recheckSessions, refreshCaller, touchSession } from 
 import { setCurrentBus } from './live/current-bus.ts'
 import { PostgresBus } from './live/postgres-bus.ts'
 import { createRateLimiter, openRateLimitPool, postgresStore, type RateLimiter } from './platform/index.ts'
+import { startRoomLive } from './rooms/index.ts'
 import { readSecrets, type Secrets } from './secrets.ts'
 import { socketAuthentication } from './transport/authenticate-socket.ts'
+import { masked } from './transport/execute.ts'
 import { type Checks, createReadiness } from './transport/health.ts'
 import { createHttpServer, GRAPHQL_PATH } from './transport/http.ts'
 import { admitRequest } from './transport/plugins/use-rate-limits.ts'
+import { publicResult } from './transport/result-json.ts'
 import { Streams } from './transport/streams.ts'
 import { attachWebSockets } from './transport/ws.ts'
 
@@ -55,6 +58,8 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     const limiter = openLimiter(config, secrets, database, opened, log)
     configureIdentity(config, limiter)
     const bus = openBus(database, opened, log)
+    const live = startRoomLive({ bus, mask: (result, requestId) => publicResult(masked(result, requestId, log)), log })
+    opened.defer(() => live.stop())
     const streams = openStreams(config, bus, opened, log)
     const readiness = createReadiness(checksOf(migrations, bus))
     const { server, yoga, traffic } = createHttpServer(config, log, {

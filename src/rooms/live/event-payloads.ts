@@ -17,7 +17,13 @@ export type StoryColumns = {
   updatedAt: string
 }
 
-export type ParticipantColumns = { userId: string; guest: boolean; spectator: boolean; cofacilitator: boolean; joinedAt: string }
+export type ParticipantColumns = {
+  userId: string
+  guest: boolean
+  spectator: boolean
+  cofacilitator: boolean
+  joinedAt: string
+}
 
 /** Round versions are decimal text: they outgrow what JSON numbers hold. */
 type Round = { storyId: string; roundVersion: string }

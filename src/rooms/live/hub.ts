@@ -1,0 +1,141 @@
+import { print } from 'graphql'
+import type { Logger } from 'pino'
+import { operation } from '../../db/operation.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import { type Audience, scopeOf } from '../../graphql/context.ts'
+import { isPerViewer } from '../../graphql/per-viewer.ts'
+import type { Bus } from '../../live/bus.ts'
+import { attachToRoom, refreshPresence } from '../room/presence.ts'
+import { Channel, type Member } from './channel.ts'
+import { versionsOf } from './read-room.ts'
+import type { Ask, Mask } from './rendering.ts'
+
+/** A NOTIFY that was lost delays a room by this much at most. */
+const POLL_EVERY = 1_000
+const KEEP_ALIVE_EVERY = 15_000
+
+/** A connection that nobody else keeps alive, because the client gave it no name. */
+export type Presence = { caller: Caller; roomId: string; connectionId: string }
+
+/** All room streams of this process. */
+export class RoomHub {
+  readonly #channels = new Map<string, Channel>()
+  readonly #following = new Map<string, () => void>()
+  readonly #presences = new Set<Presence>()
+  readonly #asks = new Map<string, WeakRef<Ask>>()
+  readonly #bus: Bus
+  readonly #mask: Mask
+  readonly #log: Logger
+  readonly #stop: (() => void)[]
+
+  constructor(bus: Bus, mask: Mask, log: Logger) {
+    this.#bus = bus
+    this.#mask = mask
+    this.#log = log
+    const poll = setInterval(() => void this.#poll(), POLL_EVERY).unref()
+    const keepAlive = setInterval(() => void this.#keepAlive(), KEEP_ALIVE_EVERY).unref()
+    this.#stop = [() => clearInterval(poll), () => clearInterval(keepAlive), bus.onDoubt(() => this.#wakeAll())]
+  }
+
+  /** Streams that are attached, for tests and metrics. */
+  get size(): number {
+    return [...this.#channels.values()].reduce((sum, { size }) => sum + size, 0)
+  }
+
+  async add(audience: Audience, member: Member): Promise<void> {
+    const key = keyOf(audience)
+    let channel = this.#channels.get(key)
+    if (!channel) {
+      channel = new Channel(audience, this.#mask, this.#log)
+      this.#channels.set(key, channel)
+      this.#following.set(key, this.#follow(audience, channel))
+    }
+    await channel.add(member)
+  }
+
+  remove(audience: Audience, member: Member): void {
+    const key = keyOf(audience)
+    const channel = this.#channels.get(key)
+    channel?.remove(member)
+    if (channel?.size !== 0) return
+    this.#channels.delete(key)
+    this.#following.get(key)?.()
+    this.#following.delete(key)
+  }
+
+  /** The one object for equal questions, so that their renderings are found to be the same. */
+  ask(question: Omit<Ask, 'perViewer'>): Ask {
+    const { schema, document, operationName, variables } = question
+    const key = `${operationName ?? ''}\n${JSON.stringify(variables)}\n${print(document)}`
+    const known = this.#asks.get(key)?.deref()
+    if (known) return known
+    const ask = { ...question, perViewer: isPerViewer(schema, document, operationName, '') }
+    this.#asks.set(key, new WeakRef(ask))
+    for (const [old, reference] of this.#asks) if (!reference.deref()) this.#asks.delete(old)
+    return ask
+  }
+
+  keepAlive(presence: Presence): () => void {
+    this.#presences.add(presence)
+    return () => this.#presences.delete(presence)
+  }
+
+  close(): void {
+    for (const stop of this.#stop) stop()
+    for (const unfollow of this.#following.values()) unfollow()
+    this.#following.clear()
+    this.#channels.clear()
+  }
+
+  #follow({ orgId, roomId }: Audience, channel: Channel): () => void {
+    return this.#bus.subscribe({ channel: 'rooms', orgId, roomId }, ({ presence }) => {
+      if (presence) channel.wakePresence()
+      else void channel.wake()
+    })
+  }
+
+  #wakeAll(): void {
+    for (const channel of this.#channels.values()) {
+      void channel.wake()
+      channel.wakePresence()
+    }
+  }
+
+  /** One statement an org, and only rooms that moved on are read. */
+  async #poll(): Promise<void> {
+    for (const [orgId, channels] of groupByOrg(this.#channels.values())) {
+      try {
+        const ids = channels.map(({ audience }) => audience.roomId)
+        const versions = await operation('read', { orgId }, () => versionsOf(orgId, ids))
+        for (const channel of channels)
+          if (versions.get(channel.audience.roomId) !== channel.version) void channel.wake()
+      } catch (error) {
+        this.#log.warn({ err: error, orgId }, 'rooms could not be polled')
+      }
+    }
+  }
+
+  async #keepAlive(): Promise<void> {
+    for (const [orgId, presences] of Map.groupBy(this.#presences, ({ caller }) => caller.orgId)) {
+      await this.#refresh(orgId, presences).catch((error: unknown) =>
+        this.#log.warn({ err: error, orgId }, 'presence could not be refreshed'),
+      )
+    }
+  }
+
+  /** One statement an org; who was counted as gone meanwhile comes back. */
+  async #refresh(orgId: string, presences: readonly Presence[]): Promise<void> {
+    const ids = presences.map(({ connectionId }) => connectionId)
+    const gone = new Set(await operation('write', { orgId }, () => refreshPresence(orgId, ids)))
+    for (const presence of presences) {
+      if (!gone.has(presence.connectionId) || !this.#presences.has(presence)) continue
+      const { caller, roomId, connectionId } = presence
+      await operation('write', scopeOf(caller), () => attachToRoom(caller, roomId, connectionId)).catch(() => {
+        // Not theirs any more: the channel ends the stream with its next look.
+      })
+    }
+  }
+}
+
+const keyOf = ({ orgId, roomId, of }: Audience) => `${orgId} ${roomId} ${of}`
+const groupByOrg = (channels: Iterable<Channel>) => Map.groupBy(channels, ({ audience }) => audience.orgId)

@@ -1,0 +1,104 @@
+import type { GraphQLSchema } from 'graphql'
+import type { Logger } from 'pino'
+import { operation } from '../../db/operation.ts'
+import { callerOf } from '../../graphql/builder.ts'
+import { type Caller, meets } from '../../graphql/caller.ts'
+import { type Audience, type Context, scopeOf } from '../../graphql/context.ts'
+import { requestError } from '../../graphql/request-errors.ts'
+import { newId } from '../../lib/type-id.ts'
+import type { Bus } from '../../live/bus.ts'
+import { DirectStream, type Subscriber } from '../../live/direct-stream.ts'
+import { attachToRoom, detachFromRoom } from '../room/presence.ts'
+import type { Member } from './channel.ts'
+import { type Presence, RoomHub } from './hub.ts'
+import type { Mask } from './rendering.ts'
+
+let hub: RoomHub | undefined
+let log: Logger | undefined
+
+/** Called once at start; streams need the bus, and the masking of errors that the transport gives all answers. */
+export function startRoomLive(options: { bus: Bus; mask: Mask; log: Logger }): { hub: RoomHub; stop(): void } {
+  const started = new RoomHub(options.bus, options.mask, options.log)
+  hub = started
+  log = options.log
+  return { hub: started, stop: () => started.close() }
+}
+
+type Args = { roomId: string; sinceVersion?: bigint | undefined; connectionId?: string | undefined }
+
+/** Opens a stream: checks that the viewer may see the room, makes them present, and hands the stream to the transport. */
+export async function subscribeToRoom(
+  context: Context,
+  { roomId, sinceVersion, connectionId }: Args,
+  schema: GraphQLSchema,
+): Promise<RoomStream> {
+  const caller = callerOf(context)
+  if (!meets('standing', caller)) throw requestError('FORBIDDEN')
+  if (!hub) throw requestError('SHUTTING_DOWN')
+
+  const presence: Presence = { caller, roomId, connectionId: connectionId ?? newId() }
+  const scope = { ...scopeOf(caller), requestId: context.requestId }
+  const { spaceId } = await operation('write', scope, () => attachToRoom(caller, roomId, presence.connectionId))
+  const audience: Audience = {
+    orgId: caller.orgId,
+    spaceId,
+    roomId,
+    of: caller.standing === 'GUEST' ? 'guests' : 'members',
+  }
+  return new RoomStream({
+    hub,
+    schema,
+    caller,
+    audience,
+    since: sinceVersion ?? null,
+    presence,
+    keptAlive: connectionId === undefined,
+  })
+}
+
+type Opening = {
+  hub: RoomHub
+  schema: GraphQLSchema
+  caller: Caller
+  audience: Audience
+  since: bigint | null
+  presence: Presence
+  /** No client keeps this connection alive, so the stream itself does. */
+  keptAlive: boolean
+}
+
+class RoomStream extends DirectStream {
+  readonly #opening: Opening
+  #member: Member | undefined
+  #endKeepAlive: (() => void) | undefined
+  #closed = false
+
+  constructor(opening: Opening) {
+    super()
+    this.#opening = opening
+  }
+
+  override async open({ document, operationName, variables, sink }: Subscriber): Promise<void> {
+    const { hub, schema, caller, audience, since, presence, keptAlive } = this.#opening
+    if (this.#closed) return
+    if (keptAlive) this.#endKeepAlive = hub.keepAlive(presence)
+    const ask = hub.ask({ schema, document, operationName, variables })
+    const failed = JSON.stringify({
+      errors: [{ ...requestError('NOT_FOUND').toJSON(), extensions: { code: 'NOT_FOUND' } }],
+    })
+    this.#member = { caller, ask, sink, sent: since, lagging: false, failed }
+    await hub.add(audience, this.#member)
+  }
+
+  override close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    const { hub, caller, audience, presence } = this.#opening
+    this.#endKeepAlive?.()
+    if (this.#member) hub.remove(audience, this.#member)
+    // The connection is gone whatever becomes of this; what is left behind, the sweep takes (ROOM-52).
+    operation('write', scopeOf(caller), () => detachFromRoom(caller, audience.roomId, presence.connectionId)).catch(
+      (error: unknown) => log?.warn({ err: error, roomId: audience.roomId }, 'presence could not be ended'),
+    )
+  }
+}
