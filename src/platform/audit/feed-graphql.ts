@@ -94,6 +94,7 @@ builder.subscriptionField('auditFeed', (t) =>
     description: `The same feed as it grows, ${ORDER}. After a break go on with the last cursor.`,
     args: follow.args,
     authScopes: { needs: 'admin' },
+    extensions: { needs: 'admin' }, // what its open streams must keep reaching
     subscribe: async (_root, args, context) => {
       const caller = requireNeed('admin', context)
       const { after, filter } = follow.values(args)
