@@ -8,13 +8,14 @@ export function createLog(config: Config, destination?: NodeJS.WritableStream): 
     level: config.MOOTHALL_LOG_LEVEL,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { log: (line) => ('err' in line ? { ...line, err: describeError(line['err']) } : line) },
+    serializers: { err: describeError },
     hooks: { streamWrite: redactLine },
   }
   return destination ? pino(options, destination) : pino(options)
 }
 
-const SOURCE = /\b(src\/[\w/.-]+:\d+):\d+/
+/** The first of our own files, past those that every statement runs through. */
+const SOURCE = /\b(src\/(?!db\/)[\w/.-]+:\d+):\d+/
 
 /** A database error's text quotes values, so of those only the code and the names of what was touched are kept. */
 function describeError(error: unknown): Record<string, unknown> {
@@ -22,5 +23,5 @@ function describeError(error: unknown): Record<string, unknown> {
   const { code, schema, table, constraint } = error as Error & Record<string, string | undefined>
   const [, at] = SOURCE.exec(error.stack ?? '') ?? []
   const fromDatabase = error.name === 'error' || error.name.startsWith('Prisma')
-  return { type: error.name, ...(!fromDatabase && { message: error.message }), code, schema, table, constraint, at }
+  return { type: error.name, message: fromDatabase ? undefined : error.message, code, schema, table, constraint, at }
 }
