@@ -1,0 +1,47 @@
+import { readOne, type Scope } from './transaction.ts'
+
+// The answers of the product to the byte, put together by the database: row_to_json and array_to_json add no spaces.
+
+const NODE = `
+  SELECT row_to_json(answer)::text AS text FROM (
+    SELECT (
+      SELECT row_to_json(space) FROM (
+        SELECT s.slug, s.name FROM rooms.spaces AS s
+        WHERE s.org_id = $1 AND s.id = $2 AND EXISTS (
+          SELECT FROM rooms.space_members AS m WHERE m.org_id = s.org_id AND m.space_id = s.id AND m.user_id = $3)
+      ) AS space) AS node
+  ) AS answer`
+
+const LIST = `
+  SELECT row_to_json(answer)::text AS text FROM (
+    SELECT (
+      SELECT row_to_json(space) FROM (
+        SELECT (
+          SELECT row_to_json(connection) FROM (
+            SELECT array_to_json(array_agg(row_to_json(node))) AS nodes FROM (
+              SELECT m.role, (SELECT row_to_json(u) FROM (SELECT u.display_name AS "displayName") AS u) AS "user"
+              FROM rooms.space_members AS m JOIN identity.users AS u ON u.id = m.user_id
+              WHERE m.org_id = s.org_id AND m.space_id = s.id
+              ORDER BY m.joined_at, m.user_id LIMIT 50
+            ) AS node
+          ) AS connection) AS members
+        FROM rooms.spaces AS s
+        WHERE s.org_id = $1 AND s.id = $2 AND EXISTS (
+          SELECT FROM rooms.space_members AS m WHERE m.org_id = s.org_id AND m.space_id = s.id AND m.user_id = $3)
+      ) AS space) AS space
+  ) AS answer`
+
+type Asked = { id: string }
+
+const read = (name: string, text: string) => async (scope: Required<Scope>, { id }: Asked) => {
+  const values = [scope.org, id, scope.user]
+  const row = await readOne<{ text: string }>('REPEATABLE READ READ ONLY', scope, {
+    name,
+    text,
+    values,
+  })
+  return row?.text ?? '{}'
+}
+
+export const readNode = read('node', NODE)
+export const readList = read('list', LIST)
