@@ -1,5 +1,7 @@
 import './audit/feed-graphql.ts'
 import './audit/graphql.ts'
+import './rate-limits/graphql.ts'
+import './server-info/graphql.ts'
 
 export type { Projection, ProjectionForm, RecordedEvent, RowsById, RowsReader } from './audit/projection.ts'
 export { orgReaders, type Readers } from './audit/readers.ts'

@@ -17,6 +17,7 @@ import { useOperations } from './plugins/use-operations.ts'
 import { type ServerContext, usePrincipal } from './plugins/use-principal.ts'
 import { useRateLimits } from './plugins/use-rate-limits.ts'
 import { useRequestParameters } from './plugins/use-request-parameters.ts'
+import { useResponseStatus } from './plugins/use-response-status.ts'
 import { useSubscriptions } from './plugins/use-subscriptions.ts'
 import { contextOf, type Principal } from './principal.ts'
 import { answerError } from './request-failure.ts'
@@ -57,6 +58,7 @@ export function createEngine(config: Config, log: Logger, { limiter, streams, re
       useOperations(log),
       useSubscriptions({ streams, refresh, touch, log }),
       useServerSentEvents(),
+      useResponseStatus(),
     ],
     // What fails outside execution: parsing, validation, the caller's credential.
     maskedErrors: { maskError: (error) => maskError(error, '', log) },

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { fromDatabase, RLS_REFUSED } from '../graphql/database-errors.ts'
 import { DomainError, ForbiddenError, InvalidInputError, NotFoundError } from '../graphql/errors.ts'
 import { isRequestError, requestError } from '../graphql/request-errors.ts'
+import { documentFault } from './document-faults.ts'
 
 /** What happened that a person should look at; the caller sees its request id only. */
 export type Alarm = { error: unknown; requestId: string }
@@ -13,17 +14,16 @@ export type Alarm = { error: unknown; requestId: string }
  */
 export function maskError(error: unknown, requestId: string, log: Logger): GraphQLError {
   const original = originalOf(error)
-  if (original === undefined) return error as GraphQLError // GraphQL's own: syntax, validation, variables
-  const shown = visible(original)
+  const shown = original === undefined ? documentFault(error as GraphQLError) : visible(original)
   if (shown) return located(shown, error)
 
-  const rls = (original as { code?: string }).code === RLS_REFUSED
-  log.error({ err: original, requestId, ...(rls && { alarm: 'row_security_refused' }) }, 'operation failed')
+  const rls = (original as { code?: string } | undefined)?.code === RLS_REFUSED
+  log.error({ err: original ?? error, requestId, ...(rls && { alarm: 'row_security_refused' }) }, 'operation failed')
   return located(requestError('INTERNAL', { requestId }), error)
 }
 
 function originalOf(error: unknown): unknown {
-  if (!(error instanceof GraphQLError)) return error
+  if (!(error instanceof GraphQLError)) return error ?? new Error('nothing was thrown')
   if (isRequestError(error)) return error
   const { originalError } = error
   if (!originalError) return undefined
@@ -34,7 +34,8 @@ function visible(error: unknown): GraphQLError | undefined {
   if (isRequestError(error)) return error
   const known = error instanceof DomainError ? error : fromDatabase(error)
   if (known === undefined || isRequestError(known)) return known
-  if (known instanceof InvalidInputError) return requestError('BAD_REQUEST', { message: known.message, issues: known.issues })
+  if (known instanceof InvalidInputError)
+    return requestError('BAD_REQUEST', { message: known.message, issues: known.issues })
   if (known instanceof ForbiddenError) return requestError('FORBIDDEN', { message: known.message })
   if (known instanceof NotFoundError) return requestError('NOT_FOUND')
   return undefined // an error its mutation does not declare: a bug of ours
