@@ -63,11 +63,18 @@ describe('the last owner of a space', () => {
     await first.query(DEMOTE, [space, two.user])
     await second.query(DEMOTE, [space, one.user])
 
-    const results = await Promise.all([refusal(first.commit()), refusal(second.commit())])
-    expect(results.sort()).toEqual(['MH007', 'none'])
-    expect(
-      await world.owner(`SELECT FROM rooms.space_members WHERE space_id = $1 AND role = 'owner'`, [space]),
-    ).toHaveLength(1)
+    // Both look at what COMMIT would look at, while neither has committed: the second must not count before the first ends.
+    await first.query('SET CONSTRAINTS ALL IMMEDIATE')
+    const look = refusal(second.query('SET CONSTRAINTS ALL IMMEDIATE'))
+    await world.untilBlocked()
+    await first.commit()
+    expect(await look).toBe('MH007')
+    await second.rollback()
+
+    const owners = await world.owner(`SELECT user_id FROM rooms.space_members WHERE space_id = $1 AND role = 'owner'`, [
+      space,
+    ])
+    expect(owners).toEqual([{ user_id: one.user }])
   })
 
   it('ROOM-18 goes with their standing, which leaves the space abandoned', async () => {

@@ -159,11 +159,15 @@ describe('a round', () => {
     expect(await world.count(voter, 'DELETE FROM rooms.votes WHERE story_id = $1', [round.story])).toBe(0)
   })
 
-  it('ROOM-69 takes no vote where only the story says that it is revealed (MH020)', async () => {
-    const { round, other } = await hiddenVote()
-    await world.owner('UPDATE rooms.stories SET revealed_at = now() WHERE org_id = $1 AND id = $2', [org, round.story])
-
-    expect(await refusal(world.cast(other, round, '8'))).toBe('MH020')
+  it('ROOM-69 takes no vote where only the room or only the story says that it is revealed (MH020)', async () => {
+    for (const reveal of [
+      'UPDATE rooms.rooms SET revealed = true WHERE current_story_id = $1',
+      'UPDATE rooms.stories SET revealed_at = now() WHERE id = $1',
+    ]) {
+      const { round, other } = await hiddenVote()
+      await world.owner(reveal, [round.story])
+      expect(await refusal(world.cast(other, round, '8'))).toBe('MH020')
+    }
   })
 
   it('ROOM-69 takes no vote of an earlier or later round, for another story, or in a done room (MH020)', async () => {
