@@ -22,10 +22,17 @@ function bigIntOf(value: unknown): bigint {
 }
 
 function instantOf(value: unknown): string {
-  if (typeof value !== 'string' || !INSTANT.test(value) || Number.isNaN(Date.parse(value))) {
+  if (typeof value !== 'string' || !INSTANT.test(value) || !isInstant(value)) {
     return refuse('an RFC 3339 instant such as 2026-03-01T09:30:00.123456Z')
   }
   return value
+}
+
+/** What `Date` lets pass and PostgreSQL does not: the 30th of February, the year 0, offsets of 16 hours and more. */
+function isInstant(text: string): boolean {
+  if (Number.isNaN(Date.parse(text)) || /[+-](1[6-9]|2\d):\d\d$/.test(text)) return false
+  const day = text.slice(0, 10)
+  return day > '0001' && new Date(day).toISOString().startsWith(day)
 }
 
 function uuidOf(value: unknown): string {

@@ -220,6 +220,24 @@ describe('auditEvents', () => {
     })
   })
 
+  it.each([
+    '2021-02-30T00:00:00Z',
+    '0000-12-31T00:00:00Z',
+    '2021-01-01T00:00:00+16:00',
+    '2021-01-01T25:00:00Z',
+    '2021-01-01',
+  ])('PLAT-59 refuses %s, which is no instant', async (gte) => {
+    const { errors } = await admin.send(LOG, { filter: { createdAt: { gte } } })
+    expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
+  })
+
+  it.each(['2020-02-29T23:59:59.999999Z', '0001-01-01T00:00:00Z', '2021-01-01T24:00:00Z', '2021-01-01T00:00:00-15:59'])(
+    'PLAT-59 takes %s',
+    async (gte) => {
+      expect((await admin.run(LOG, { filter: { createdAt: { gte } } })).auditEvents.totalCount).toBeGreaterThan(0)
+    },
+  )
+
   it('PLAT-20 refuses filters without bounds', async () => {
     const wide = { or: Array.from({ length: 101 }, () => ({ category: { eq: 'activity' } })) }
     let deep: object = { category: { eq: 'activity' } }
