@@ -246,9 +246,10 @@ export class World {
 
   /** The stored live events of a room in order of version. */
   async events(room: TestRoom): Promise<{ version: string; type: string; payload: Row }[]> {
-    return this.sql('SELECT version::text, type, payload FROM rooms.room_events WHERE room_id = $1 ORDER BY version', [
-      room.uuid,
-    ])
+    return this.sql(
+      'SELECT version::text, type, payload FROM rooms.room_events WHERE room_id = $1 ORDER BY room_events.version',
+      [room.uuid],
+    )
   }
 
   async #registered(role: Role, orgId = this.org.id): Promise<Actor> {

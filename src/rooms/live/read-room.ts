@@ -23,7 +23,7 @@ export async function readHead({ orgId, roomId, after, users, guests }: Asked): 
     sql<Stored>`
       SELECT version::text, type, actor_id, audience, payload, created_at::text AS at
       FROM rooms.room_events WHERE org_id = ${orgId} AND room_id = ${roomId} AND version > ${after}
-      ORDER BY version LIMIT ${REPLAY_MAX + 1}`,
+      ORDER BY room_events.version LIMIT ${REPLAY_MAX + 1}`,
     sql<{ id: string }>`SELECT rooms.room_viewers(${roomId}, ${users}::uuid[]) AS id`,
   ])
   const version = rooms[0] ? BigInt(rooms[0].version) : null
