@@ -1,8 +1,18 @@
+import { arg } from '../../graphql/arguments.ts'
 import { builder } from '../../graphql/builder.ts'
+import { mutation } from '../../graphql/mutation.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { userById } from '../../identity/index.ts'
+import { RoomEndedError, WrongPhaseError } from '../room/errors.ts'
+import { roomField } from '../room/payload.ts'
 import { storiesOfRoom, storyById } from '../story/loads.ts'
+import { castVote } from './cast-vote.ts'
+import { clearVote } from './clear-vote.ts'
+import { RoundClosedError } from './errors.ts'
 import { ownCard, votesOfStory } from './loads.ts'
+import { resetRound } from './reset-round.ts'
+import { revealRound } from './reveal-round.ts'
+import { selectStory } from './select-story.ts'
 import { waitingIn } from './waiting.ts'
 
 export type PokerRow = { id: string; currentStoryId: string | null; revealed: boolean; pokerRoundVersion: bigint }
@@ -47,4 +57,54 @@ export const PokerStateType = builder.objectRef<PokerRow>('PokerState').implemen
       resolve: ({ currentStoryId }, _args, context) => (currentStoryId ? ownCard(context, currentStoryId) : null),
     }),
   }),
+})
+
+mutation('roomSelect', {
+  description: 'Puts a story on the table: a new round, in which its votes so far count. Stops the timer. Hosts may.',
+  input: {
+    roomId: arg.id('Room'),
+    storyId: arg.id('Story').nullable().describe('Without one the table is cleared.'),
+  },
+  errors: [RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: selectStory,
+  payload: (t) => ({ room: roomField(t) }),
+})
+
+mutation('roomReset', {
+  description: 'Removes all votes on the story on the table and opens a new round. Stops the timer. Hosts may.',
+  input: { roomId: arg.id('Room') },
+  errors: [RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: resetRound,
+  payload: (t) => ({ room: roomField(t) }),
+})
+
+const roundVersion = arg.bigInt().describe('The round that is meant, from `PokerState.roundVersion`.')
+
+mutation('roomReveal', {
+  description: 'Opens the cards of the round on the table. Hosts may.',
+  input: { roomId: arg.id('Room'), roundVersion },
+  errors: [RoundClosedError, RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: revealRound,
+  payload: (t) => ({ room: roomField(t) }),
+})
+
+mutation('voteCast', {
+  description: "Casts the caller's vote in the open round. Casting again replaces it.",
+  input: { roomId: arg.id('Room'), storyId: arg.id('Story'), roundVersion, card: arg.text({ max: 16 }) },
+  errors: [RoundClosedError, RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: castVote,
+  payload: (t) => ({ room: roomField(t), myCard: t.exposeString('card') }),
+})
+
+mutation('voteClear', {
+  description: "Takes the caller's vote in the open round back.",
+  input: { roomId: arg.id('Room'), storyId: arg.id('Story'), roundVersion },
+  errors: [RoundClosedError, RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: clearVote,
+  payload: (t) => ({ room: roomField(t) }),
 })

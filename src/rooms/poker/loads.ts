@@ -11,7 +11,8 @@ export type KnownVote = { storyId: string; userId: string; card: string | null }
 export const votesOfStory = batchLoad(async (ids: readonly string[]) => {
   const votes = await sql<KnownVote>`
     SELECT s.id AS "storyId", voted.user_id AS "userId", v.card
-    FROM unnest(${ids}::uuid[]) AS s (id), LATERAL rooms.round_voted(s.id) AS voted
+    FROM unnest(${ids}::uuid[]) AS s (id)
+    CROSS JOIN LATERAL rooms.round_voted(s.id) AS voted
     LEFT JOIN rooms.votes AS v ON v.story_id = s.id AND v.user_id = voted.user_id
     ORDER BY voted.cast_at, voted.user_id`
   return groupBy(votes, ({ storyId }) => storyId)

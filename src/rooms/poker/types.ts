@@ -26,12 +26,22 @@ export const RoundResultType = builder.objectRef<RoundResult>('RoundResult').imp
   description: 'What a revealed round came to. Special cards (?, ☕, ∞) are counted in the distribution alone.',
   fields: (t) => ({
     counted: t.exposeInt('counted', { description: 'Votes with a card that is not special.' }),
-    distribution: t.field({ type: [CardCount], resolve: ({ distribution }) => distribution, description: 'Every card in deck order, special ones last.' }),
-    average: t.exposeFloat('average', { nullable: true, description: 'Mean of the exact values, half up to two decimals; null in ordinal decks.' }),
+    distribution: t.field({
+      type: [CardCount],
+      resolve: ({ distribution }) => distribution,
+      description: 'Every card in deck order, special ones last.',
+    }),
+    average: t.exposeFloat('average', {
+      nullable: true,
+      description: 'Mean of the exact values, half up to two decimals; null in ordinal decks.',
+    }),
     mode: t.exposeStringList('mode', { description: 'The most frequent cards, all that tie, in deck order.' }),
     min: t.exposeString('min', { nullable: true }),
     max: t.exposeString('max', { nullable: true }),
     consensus: t.exposeBoolean('consensus', { description: 'At least one counted vote, all of them equal, no “?”.' }),
-    suggested: t.exposeString('suggested', { nullable: true, description: 'The card to write down: nearest to the average, or the single mode.' }),
+    suggested: t.exposeString('suggested', {
+      nullable: true,
+      description: 'The card to write down: nearest to the average, or the single mode.',
+    }),
   }),
 })

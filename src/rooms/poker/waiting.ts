@@ -2,35 +2,48 @@ import { sql } from '../../db/sql.ts'
 import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
 import { groupBy } from '../room/loads.ts'
+import type { LockedRoom } from '../room/lock-room.ts'
 
-type Waited = { roomId: string; userId: string; voted: boolean }
+type Waited = { userId: string; voted: boolean }
 
-/**
- * Whom the round on the table waits for, and who of them has voted (ROOM-66): the present voters, or with open voting
- * the snapshot taken when the round opened. Nobody when it is revealed or the table is empty.
- */
-export async function waitedFor(roomIds: readonly string[]): Promise<Waited[]> {
+// Whom an open round waits for (ROOM-66): the present voters, or with open voting those of the snapshot taken when the
+// round opened who still may vote. Asked for in two ways: by a change, of the round as it will be; by a room's fields,
+// of the rounds on the tables of many rooms.
+
+/** Whom a round of this story waits for or would wait for, and who of them has voted. */
+export function waitedInRound({ orgId, id, config }: LockedRoom, storyId: string): Promise<Waited[]> {
   return sql<Waited>`
-    SELECT r.id AS "roomId", p.user_id AS "userId",
-      EXISTS (SELECT FROM rooms.round_voted(r.current_story_id) AS v WHERE v.user_id = p.user_id) AS voted
-    FROM rooms.rooms AS r, LATERAL rooms.room_people(r.id) AS p
-    WHERE r.id = ANY (${roomIds}::uuid[]) AND r.current_story_id IS NOT NULL AND NOT r.revealed AND p.can_vote
-      AND CASE WHEN (r.config->>'openVoting')::boolean
-        THEN EXISTS (SELECT FROM rooms.round_voters AS w
-          WHERE w.org_id = r.org_id AND w.story_id = r.current_story_id AND w.user_id = p.user_id)
-        ELSE p.present END
+    SELECT p.user_id AS "userId", v.user_id IS NOT NULL AS voted
+    FROM rooms.room_people(${id}) AS p
+    LEFT JOIN rooms.round_voted(${storyId}) AS v ON v.user_id = p.user_id
+    LEFT JOIN rooms.round_voters AS w ON w.org_id = ${orgId} AND w.story_id = ${storyId} AND w.user_id = p.user_id
+    WHERE p.can_vote AND CASE WHEN ${config.openVoting}::boolean THEN w.user_id IS NOT NULL ELSE p.present END
     ORDER BY p.user_id`
 }
 
-/** Ids of those whose vote is still missing. */
-export async function waitingForIds(roomId: string): Promise<string[]> {
-  return (await waitedFor([roomId])).filter(({ voted }) => !voted).map(({ userId }) => userId)
+/** Ids of those whose vote is missing in a round of the story on the table, nobody when it is revealed or empty. */
+export async function waitingForIds(room: LockedRoom): Promise<string[]> {
+  if (room.currentStoryId === null || room.revealed) return []
+  return missing(await waitedInRound(room, room.currentStoryId))
 }
 
-const waitedInRoom = batchLoad(async (ids: readonly string[]) => groupBy(await waitedFor(ids), ({ roomId }) => roomId))
+const waitedOnTables = batchLoad(async (roomIds: readonly string[]) => {
+  const waited = await sql<Waited & { roomId: string }>`
+    SELECT r.id AS "roomId", p.user_id AS "userId", v.user_id IS NOT NULL AS voted
+    FROM rooms.rooms AS r
+    CROSS JOIN LATERAL rooms.room_people(r.id) AS p
+    LEFT JOIN LATERAL rooms.round_voted(r.current_story_id) AS v ON v.user_id = p.user_id
+    LEFT JOIN rooms.round_voters AS w
+      ON w.org_id = r.org_id AND w.story_id = r.current_story_id AND w.user_id = p.user_id
+    WHERE r.id = ANY (${roomIds}::uuid[]) AND r.current_story_id IS NOT NULL AND NOT r.revealed AND p.can_vote
+      AND CASE WHEN (r.config ->> 'openVoting')::boolean THEN w.user_id IS NOT NULL ELSE p.present END
+    ORDER BY p.user_id`
+  return groupBy(waited, ({ roomId }) => roomId)
+})
 
-/** The same for a room's fields, batched. */
+/** The same for a room's fields. */
 export async function waitingIn(context: Context, roomId: string): Promise<string[]> {
-  const waited = (await waitedInRoom(context, roomId)) ?? []
-  return waited.filter(({ voted }) => !voted).map(({ userId }) => userId)
+  return missing((await waitedOnTables(context, roomId)) ?? [])
 }
+
+const missing = (waited: readonly Waited[]) => waited.filter(({ voted }) => !voted).map(({ userId }) => userId)

@@ -1,8 +1,20 @@
+import { arg } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
-import { inVisibleRoom } from '../room/access.ts'
-import { resultOfStory } from '../poker/story-result.ts'
+import { LimitReachedError } from '../../graphql/errors.ts'
+import { mutation } from '../../graphql/mutation.ts'
 import { votesOfStory } from '../poker/loads.ts'
+import { resultOfStory } from '../poker/story-result.ts'
 import { RoundResultType, VoteType } from '../poker/types.ts'
+import { inVisibleRoom } from '../room/access.ts'
+import { RoomEndedError, WrongPhaseError } from '../room/errors.ts'
+import { roomField } from '../room/payload.ts'
+import { addStory } from './add-story.ts'
+import { deleteStory } from './delete-story.ts'
+import { estimateStory } from './estimate-story.ts'
+import { moveStory } from './move-story.ts'
+import { storyField } from './payload.ts'
+import { storyText } from './text.ts'
+import { updateStory } from './update-story.ts'
 
 builder.prismaNode('Story', {
   description: 'Something to estimate in a poker room.',
@@ -30,4 +42,61 @@ builder.prismaNode('Story', {
       resolve: (story, _args, context) => resultOfStory(context, story),
     }),
   }),
+})
+
+mutation('storyAdd', {
+  description: 'Adds a story to a poker room, behind the last one. Members of the space may; a room holds 500.',
+  input: { roomId: arg.id('Room'), ...storyText },
+  errors: [LimitReachedError, RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: addStory,
+  payload: (t) => ({ room: roomField(t), story: storyField(t) }),
+})
+
+mutation('storyUpdate', {
+  description: 'Changes the text of a story; what is left out stays. Hosts may.',
+  input: { id: arg.id('Story'), ...storyText },
+  errors: [RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: updateStory,
+  payload: (t) => ({ room: roomField(t), story: storyField(t) }),
+})
+
+mutation('storyMove', {
+  description: 'Moves a story within its room. Hosts may.',
+  input: {
+    id: arg.id('Story'),
+    afterId: arg
+      .id('Story')
+      .nullable()
+      .describe('The story it comes to stand behind; without one it becomes the first.'),
+  },
+  errors: [RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: moveStory,
+  payload: (t) => ({ room: roomField(t), story: storyField(t) }),
+})
+
+mutation('storyDelete', {
+  description: 'Deletes a story and its votes. From the table it leaves an empty one. Hosts may.',
+  input: { id: arg.id('Story') },
+  errors: [RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: deleteStory,
+  payload: (t) => ({ room: roomField(t) }),
+})
+
+mutation('storyEstimate', {
+  description: 'Writes down what a story was estimated at; no vote is touched. Hosts may, before and after the reveal.',
+  input: {
+    id: arg.id('Story'),
+    estimate: arg
+      .text({ max: 16 })
+      .nullable()
+      .describe('A card of the deck, but none of ? ☕ ∞; in a numeric deck any number. Without one it is cleared.'),
+  },
+  errors: [RoomEndedError, WrongPhaseError],
+  needs: 'standing',
+  run: estimateStory,
+  payload: (t) => ({ room: roomField(t), story: storyField(t) }),
 })

@@ -1,0 +1,41 @@
+import { sql } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import { change, fact, noChange, type RoomChange, type Step } from '../room/change.ts'
+import type { LockedRoom } from '../room/lock-room.ts'
+import { requireCard } from './access.ts'
+import { type Ballot, openBallot } from './ballot.ts'
+import { voteCast } from './events.ts'
+import { revealIfComplete } from './reveal-if-complete.ts'
+
+export type CastVote = Ballot & { card: string }
+
+/**
+ * Casts or replaces the caller's vote in the round on the table (ROOM-69). A reveal waits for the room's lock, so an
+ * acknowledged vote is always in the result (ROOM-71). Throws RoundClosed when the round moved on.
+ */
+export async function castVote(caller: Caller, { card, ...ballot }: CastVote): Promise<RoomChange & { card: string }> {
+  const { room, card: previous } = await openBallot(caller, ballot)
+  requireCard(room, card)
+  if (card === previous) return { ...noChange(room), card }
+
+  // Sent, not awaited one by one: what does not depend on an answer goes out in one trip.
+  const [, changed] = await Promise.all([
+    putVote(caller, room, card),
+    revealIfComplete(room).then((reveal) => change(caller, room, [castStep(caller, room), ...reveal])),
+  ])
+  return { ...changed, card }
+}
+
+async function putVote({ userId }: Caller, room: LockedRoom, card: string): Promise<void> {
+  await sql`
+    INSERT INTO rooms.votes (org_id, room_id, story_id, user_id, card, round_version)
+    VALUES (${room.orgId}, ${room.id}, ${room.currentStoryId}, ${userId}, ${card}, ${room.roundVersion})
+    ON CONFLICT (org_id, story_id, user_id)
+    DO UPDATE SET card = excluded.card, round_version = excluded.round_version`
+}
+
+function castStep({ userId }: Caller, room: LockedRoom): Step {
+  const storyId = room.currentStoryId as string
+  const vote = { storyId, roundVersion: String(room.roundVersion), userId }
+  return { type: 'VoteCast', payload: vote, fact: fact(voteCast, vote, { kind: 'Story', id: storyId }) }
+}

@@ -1,0 +1,25 @@
+import { sql } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import { change, fact, noChange, type RoomChange, type Step } from '../room/change.ts'
+import type { LockedRoom } from '../room/lock-room.ts'
+import { type Ballot, openBallot } from './ballot.ts'
+import { voteCleared } from './events.ts'
+
+/** Takes the caller's vote back from the round on the table (ROOM-70). It completes no round: it is one vote less. */
+export async function clearVote(caller: Caller, ballot: Ballot): Promise<RoomChange> {
+  const { room, card } = await openBallot(caller, ballot)
+  if (card === null) return noChange(room)
+
+  const [, changed] = await Promise.all([
+    sql`DELETE FROM rooms.votes WHERE org_id = ${room.orgId} AND story_id = ${ballot.storyId} AND user_id = ${caller.userId}`,
+    change(caller, room, [clearedStep(room, caller.userId)]),
+  ])
+  return changed
+}
+
+/** That somebody's vote in the round on the table is gone. */
+export function clearedStep(room: LockedRoom, userId: string): Step {
+  const storyId = room.currentStoryId as string
+  const vote = { storyId, roundVersion: String(room.roundVersion), userId }
+  return { type: 'VoteCleared', payload: vote, fact: fact(voteCleared, vote, { kind: 'Story', id: storyId }) }
+}

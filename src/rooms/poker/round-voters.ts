@@ -1,0 +1,36 @@
+import { sql } from '../../db/sql.ts'
+import type { LockedRoom } from '../room/lock-room.ts'
+
+const VOTERS_MAX = 200
+
+/**
+ * Takes the snapshot of whom a round of open voting waits for (ROOM-67): participants who may vote come in, the
+ * facilitator first, then who joined last. Who was in it stays, also while a spectator (ROOM-68); who is no participant
+ * any more, or a guest whose time is over, goes.
+ */
+export async function snapshotVoters({ orgId, id, facilitatorId }: LockedRoom, storyId: string): Promise<void> {
+  await Promise.all([
+    sql`
+      DELETE FROM rooms.round_voters AS w
+      WHERE w.org_id = ${orgId} AND w.story_id = ${storyId} AND NOT EXISTS (
+        SELECT FROM rooms.room_participants AS r
+        JOIN rooms.room_people(${id}) AS p ON p.user_id = r.user_id AND (p.can_vote OR p.spectator)
+        WHERE r.org_id = w.org_id AND r.room_id = w.room_id AND r.user_id = w.user_id)`,
+    sql`
+      INSERT INTO rooms.round_voters (org_id, room_id, story_id, user_id)
+      SELECT r.org_id, r.room_id, ${storyId}::uuid, r.user_id
+      FROM rooms.room_participants AS r
+      JOIN rooms.room_people(${id}) AS p ON p.user_id = r.user_id AND p.can_vote
+      WHERE r.org_id = ${orgId} AND r.room_id = ${id} AND NOT EXISTS (
+        SELECT FROM rooms.round_voters AS w
+        WHERE w.org_id = r.org_id AND w.story_id = ${storyId} AND w.user_id = r.user_id)
+      ORDER BY r.user_id IS NOT DISTINCT FROM ${facilitatorId} DESC, r.joined_at DESC, r.user_id
+      LIMIT greatest(0, ${VOTERS_MAX} - (
+        SELECT count(*) FROM rooms.round_voters AS w WHERE w.org_id = ${orgId} AND w.story_id = ${storyId}))`,
+  ])
+}
+
+/** Without open voting nothing is kept of whom a round waits for (ROOM-35). */
+export async function forgetVoters({ orgId }: LockedRoom, storyId: string): Promise<void> {
+  await sql`DELETE FROM rooms.round_voters WHERE org_id = ${orgId} AND story_id = ${storyId}`
+}

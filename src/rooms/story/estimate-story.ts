@@ -1,0 +1,36 @@
+import { sql } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import { invalidInput } from '../../graphql/errors.ts'
+import { requireActivePoker } from '../poker/access.ts'
+import { type Deck, parseCard, specialCard } from '../poker/cards.ts'
+import { change, fact, noChange } from '../room/change.ts'
+import { requireHost } from '../room/lock-room.ts'
+import type { StoryChange } from './add-story.ts'
+import { storyEstimated } from './events.ts'
+import { lockRoomOfStory } from './find-story.ts'
+
+export type EstimateStory = { id: string; estimate?: string | null | undefined }
+
+/** Writes down what a story was estimated at, or clears it, whatever its round (ROOM-63). No vote is touched. */
+export async function estimateStory(caller: Caller, { id, estimate = null }: EstimateStory): Promise<StoryChange> {
+  const { room, story } = await lockRoomOfStory(caller, id)
+  requireHost(caller, room)
+  requireActivePoker(room)
+  if (estimate !== null && !isEstimate(room.config.deck, estimate)) {
+    throw invalidInput('estimate', 'is neither a card with a value nor, in a numeric deck, a number')
+  }
+  const { estimate: previous } = story
+  if (estimate === previous) return { ...noChange(room), storyId: id }
+
+  const told = fact(storyEstimated, { storyId: id, estimate, previous }, { kind: 'Story', id })
+  const [, changed] = await Promise.all([
+    sql`UPDATE rooms.stories SET estimate = ${estimate} WHERE org_id = ${room.orgId} AND id = ${id}`,
+    change(caller, room, [{ type: 'StoryEstimated', payload: { storyId: id, estimate }, fact: told }]),
+  ])
+  return { ...changed, storyId: id }
+}
+
+function isEstimate({ cards, ordinal }: Deck, text: string): boolean {
+  if (specialCard(text) !== null) return false
+  return cards.includes(text) || (!ordinal && parseCard(text) !== null)
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { defineEvent } from '../../platform/index.ts'
+import { spaceReaders } from '../space/readers.ts'
+import { ofStory } from './projection.ts'
+
+const storyId = z.uuid()
+const estimate = z.string().nullable()
+
+export const storyAdded = defineEvent('story.added', {
+  category: 'activity',
+  deliverable: true,
+  description: 'A story was added to a poker room.',
+  payload: z.strictObject({ storyId }),
+  readers: spaceReaders,
+  projection: ofStory,
+})
+
+export const storyEstimated = defineEvent('story.estimated', {
+  category: 'activity',
+  deliverable: true,
+  description: 'The estimate of a story was written down, changed or cleared.',
+  payload: z.strictObject({ storyId, estimate, previous: estimate }),
+  readers: spaceReaders,
+  projection: ofStory,
+})
+
+export const storyUpdated = defineEvent('story.updated', {
+  category: 'audit_only',
+  description: 'The text of a story changed; the names of the fields, not what they say.',
+  payload: z.strictObject({ storyId, fields: z.array(z.enum(['title', 'notes', 'ref'])) }),
+})
+
+export const storyMoved = defineEvent('story.moved', {
+  category: 'audit_only',
+  description: 'A story got another place in the order of its room.',
+  payload: z.strictObject({ storyId }),
+})
+
+export const storyDeleted = defineEvent('story.deleted', {
+  category: 'audit_only',
+  description: 'A story was deleted, and its votes with it.',
+  payload: z.strictObject({ storyId }),
+})
