@@ -9,9 +9,13 @@ type Fields = Record<string, Arg<unknown>>
 
 /** What a use-case receives for these arguments. */
 export type Values<F> = {
-  [K in keyof F as F[K] extends Arg<infer T> ? (undefined extends T ? never : K) : never]: F[K] extends Arg<infer T> ? T : never
+  [K in keyof F as F[K] extends Arg<infer T> ? (undefined extends T ? never : K) : never]: F[K] extends Arg<infer T>
+    ? T
+    : never
 } & {
-  [K in keyof F as F[K] extends Arg<infer T> ? (undefined extends T ? K : never) : never]?: F[K] extends Arg<infer T> ? T : never
+  [K in keyof F as F[K] extends Arg<infer T> ? (undefined extends T ? K : never) : never]?: F[K] extends Arg<infer T>
+    ? T
+    : never
 }
 
 /** One argument or input field: its GraphQL type for the reader, its zod type for the value. */
@@ -65,11 +69,18 @@ export const arg = {
       'String',
       wellFormed
         .transform(cleanText)
-        .refine((text) => codePointLength(text) >= min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
+        .refine(
+          (text) => codePointLength(text) >= min,
+          min === 1 ? 'must not be empty' : `must have at least ${min} characters`,
+        )
         .refine((text) => codePointLength(text) <= max, `must have at most ${max} characters`),
     ),
   /** Text kept to the letter, such as a password or a token. */
-  exact: (max = PASSWORD_BYTES) => new Arg('String', wellFormed.refine((text) => text.length <= max, `must have at most ${max} characters`)),
+  exact: (max = PASSWORD_BYTES) =>
+    new Arg(
+      'String',
+      wellFormed.refine((text) => text.length <= max, `must have at most ${max} characters`),
+    ),
   int: (min: number, max: number) => new Arg('Int', z.number().int().min(min).max(max)),
   bigInt: () => new Arg('BigInt', z.bigint()),
   boolean: () => new Arg('Boolean', z.boolean()),
@@ -98,7 +109,9 @@ export function inputType(name: string, fields: Fields, description?: string, is
     ...(description && { description }),
     ...(isOneOf && { isOneOf }),
     fields: ((t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) =>
-      Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, t.field(options(field, isOneOf))]))) as never,
+      Object.fromEntries(
+        Object.entries(fields).map(([key, field]) => [key, t.field(options(field, isOneOf))]),
+      )) as never,
   } as never)
 }
 
@@ -106,7 +119,12 @@ export function inputType(name: string, fields: Fields, description?: string, is
 export function argumentsOf<F extends Fields>(fields: F) {
   const shape = shapeOf(fields)
   return {
-    args: Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, builder.args((t) => ({ [key]: t.field(options(field)) }))[key]])) as Record<string, never>,
+    args: Object.fromEntries(
+      Object.entries(fields).map(([key, field]) => [
+        key,
+        builder.args((t) => ({ [key]: t.field(options(field)) }))[key],
+      ]),
+    ) as Record<string, never>,
     values: (raw: object): Values<F> => checked(shape, raw, []) as Values<F>,
   }
 }
@@ -120,7 +138,9 @@ export function inputReader<F extends Fields>(fields: F): (raw: unknown) => Valu
 function checked(shape: z.ZodType, raw: unknown, at: readonly string[]): unknown {
   const read = shape.safeParse(raw)
   if (read.success) return read.data
-  throw new InvalidInputError(read.error.issues.map(({ path, message }) => ({ path: [...at, ...path.map(String)], message })))
+  throw new InvalidInputError(
+    read.error.issues.map(({ path, message }) => ({ path: [...at, ...path.map(String)], message })),
+  )
 }
 
 function options({ type, required, description }: Arg<unknown>, inOneOf = false) {

@@ -79,11 +79,16 @@ const PAGE_DEFAULT = 50
 const MUTATION_COST = 10
 
 /** An object costs 1, a leaf nothing, a connection its content times what it may return, a root mutation 10 (PLAT-67). */
-function costOf(args: Record<string, unknown>, _context: Context, field: GraphQLField<unknown, Context, Record<string, unknown>>) {
+function costOf(
+  args: Record<string, unknown>,
+  _context: Context,
+  field: GraphQLField<unknown, Context, Record<string, unknown>>,
+) {
   const type = getNamedType(field.type)
   if (isLeafType(type)) return { field: 0, multiplier: 1 }
   if (type.name.endsWith('Result')) return { field: MUTATION_COST, multiplier: 1 }
-  if (type.name.endsWith('Connection')) return { field: 1, multiplier: Number(args['first'] ?? args['last'] ?? PAGE_DEFAULT) }
+  if (type.name.endsWith('Connection'))
+    return { field: 1, multiplier: Number(args['first'] ?? args['last'] ?? PAGE_DEFAULT) }
   return { field: 1, multiplier: Array.isArray(args['ids']) ? args['ids'].length : 1 }
 }
 

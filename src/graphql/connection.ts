@@ -45,7 +45,16 @@ type List<Row> = {
 }
 
 /** One page of a root list: one statement, and one more for `totalCount`. */
-export async function pageOf<Row extends object>({ context, info, type, args, order, where, find, count }: List<Row>): Promise<Connection<Row>> {
+export async function pageOf<Row extends object>({
+  context,
+  info,
+  type,
+  args,
+  order,
+  where,
+  find,
+  count,
+}: List<Row>): Promise<Connection<Row>> {
   const keyset = keysetQuery(args, order)
   const selection = queryFromInfo({
     context,
@@ -60,12 +69,19 @@ export async function pageOf<Row extends object>({ context, info, type, args, or
 }
 
 /** A list inside a node, read with its parent: one statement however many parents there are. */
-export function relatedPage(relation: string, order: readonly SortKey[], where: (context: Context) => object = () => ({})) {
+export function relatedPage(
+  relation: string,
+  order: readonly SortKey[],
+  where: (context: Context) => object = () => ({}),
+) {
   return {
     select: ((args: PageArgs, context: Context, nested: (query: object, path: string[]) => object) => {
       const keyset = keysetQuery(args, order)
       const query = { ...keyset, where: { AND: [where(context), keyset.where] }, select: sortSelection(order) }
-      return { [relation]: nested(query, ['edges', 'node']), _count: { select: { [relation]: { where: where(context) } } } }
+      return {
+        [relation]: nested(query, ['edges', 'node']),
+        _count: { select: { [relation]: { where: where(context) } } },
+      }
     }) as never,
     resolve: ((parent: Record<string, object[]> & { _count: Record<string, number> }, args: PageArgs) => ({
       ...keysetPage(parent[relation] ?? [], args, order),

@@ -1,7 +1,14 @@
 import pg from 'pg'
 import { AbortedTransactionError } from '../db/operation.ts'
 import { PoolExhaustedError } from '../db/pool.ts'
-import { ConflictError, type DomainError, InvalidInputError, LastOwnerError, LimitReachedError, NotFoundError } from './errors.ts'
+import {
+  ConflictError,
+  type DomainError,
+  InvalidInputError,
+  LastOwnerError,
+  LimitReachedError,
+  NotFoundError,
+} from './errors.ts'
 import { requestError } from './request-errors.ts'
 
 /** Bodies register the errors of their own SQLSTATEs beside these (§1.2 of the identity and platform rules). */

@@ -1,8 +1,22 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity'
-import { type DocumentNode, type FragmentDefinitionNode, type GraphQLSchema, Kind, type OperationDefinitionNode, type SelectionNode, type SelectionSetNode } from 'graphql'
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql'
 
 /** Bounds of one document (PLAT-66, 67). A bound of 0 refuses everything; it is not "unlimited". */
-export type DocumentLimits = { depth: number; aliases: number; directives: number; rootFields: number; rootMutations: number }
+export type DocumentLimits = {
+  depth: number
+  aliases: number
+  directives: number
+  rootFields: number
+  rootMutations: number
+}
 export type Shape = { depth: number; aliases: number; directives: number; rootFields: number }
 
 const NOTHING: Shape = { depth: 0, aliases: 0, directives: 0, rootFields: 0 }
@@ -30,7 +44,8 @@ export function shapeOf(document: DocumentNode, operation: OperationDefinitionNo
   }
   const ofSelection = (selection: SelectionNode): Shape => {
     const directives = selection.directives?.length ?? 0
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return sum(ofFragment(selection.name.value), { ...NOTHING, directives })
+    if (selection.kind === Kind.FRAGMENT_SPREAD)
+      return sum(ofFragment(selection.name.value), { ...NOTHING, directives })
     const inner = selection.selectionSet ? ofSet(selection.selectionSet) : NOTHING
     if (selection.kind === Kind.INLINE_FRAGMENT) return sum(inner, { ...NOTHING, directives })
     // Introspection costs no depth: signed-in callers read the whole schema with it.
@@ -66,7 +81,12 @@ export function exceeded(shape: Shape, limits: DocumentLimits, isMutation: boole
 }
 
 /** What running the document may cost, by the weights that the builder declares (PLAT-67). */
-export function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Record<string, unknown>): number {
+export function costOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Record<string, unknown>,
+): number {
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)
   const selected: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] }
   return complexityFromQuery(selected, { schema, variables }).complexity

@@ -33,13 +33,16 @@ export function errorType<E extends DomainError>(
   type: ErrorClass<E>,
   { description, fields }: { description: string; fields?: ErrorFields<E> },
 ): void {
-  builder.objectType(type as never, {
-    name: type.name,
-    description,
-    interfaces: [ErrorInterface],
-    isTypeOf: (value: unknown) => value instanceof type,
-    ...(fields && { fields }),
-  } as never)
+  builder.objectType(
+    type as never,
+    {
+      name: type.name,
+      description,
+      interfaces: [ErrorInterface],
+      isTypeOf: (value: unknown) => value instanceof type,
+      ...(fields && { fields }),
+    } as never,
+  )
 }
 
 const IssueType = builder.objectRef<{ path: readonly string[]; message: string }>('InputIssue').implement({

@@ -112,7 +112,11 @@ export type Page<Row> = {
 }
 
 /** Cuts the extra row off and says whether there was one. */
-export function keysetPage<Row extends object>(found: readonly Row[], args: PageArgs, order: readonly SortKey[]): Page<Row> {
+export function keysetPage<Row extends object>(
+  found: readonly Row[],
+  args: PageArgs,
+  order: readonly SortKey[],
+): Page<Row> {
   const size = sizeOf(args)
   const backward = args.last != null
   const more = found.length > size

@@ -36,7 +36,12 @@ const MESSAGES: Record<RequestErrorCode, string> = {
 }
 
 export type Issue = { path: readonly string[]; message: string }
-export type RequestErrorDetails = { message?: string; issues?: readonly Issue[]; retryAfterSeconds?: number; requestId?: string }
+export type RequestErrorDetails = {
+  message?: string
+  issues?: readonly Issue[]
+  retryAfterSeconds?: number
+  requestId?: string
+}
 
 /** A top-level error with `extensions.code` and the HTTP status that belongs to it. */
 export function requestError(code: RequestErrorCode, details: RequestErrorDetails = {}): GraphQLError {

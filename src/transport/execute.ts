@@ -14,7 +14,9 @@ export async function executeOperation(args: ExecutionArgs, log: Logger): Promis
     return masked(result, context.requestId, log)
   } finally {
     // Nothing of a read depends on its COMMIT, so the answer does not wait for it.
-    lane.end('COMMIT').catch((error: unknown) => log.warn({ err: error, requestId: context.requestId }, 'read did not end cleanly'))
+    lane
+      .end('COMMIT')
+      .catch((error: unknown) => log.warn({ err: error, requestId: context.requestId }, 'read did not end cleanly'))
   }
 }
 
@@ -24,7 +26,10 @@ export function masked(result: ExecutionResult, requestId: string, log: Logger):
   return { ...result, errors }
 }
 
-export function operationTypeOf({ document, operationName }: Pick<ExecutionArgs, 'document' | 'operationName'>): OperationTypeNode {
+export function operationTypeOf({
+  document,
+  operationName,
+}: Pick<ExecutionArgs, 'document' | 'operationName'>): OperationTypeNode {
   for (const definition of document.definitions) {
     if (definition.kind !== 'OperationDefinition') continue
     if (!operationName || definition.name?.value === operationName) return definition.operation

@@ -20,7 +20,9 @@ export function useLimits(config: Config): Plugin<Context> {
   const check = (args: ExecutionArgs) => checkDocument(args, limits, config.MOOTHALL_QUERY_MAX_COST)
   return {
     onParse({ params, setParseFn, parseFn }) {
-      setParseFn((source, options) => parseFn(source, { ...options, ...params.options, maxTokens: config.MOOTHALL_QUERY_MAX_TOKENS }))
+      setParseFn((source, options) =>
+        parseFn(source, { ...options, ...params.options, maxTokens: config.MOOTHALL_QUERY_MAX_TOKENS }),
+      )
     },
     onExecute: ({ args }) => check(args),
     onSubscribe: ({ args }) => check(args),
@@ -39,7 +41,9 @@ function checkDocument(args: ExecutionArgs, limits: DocumentLimits, maxCost: num
   const requested = costOf(args.schema, args.document, operation, { ...args.variableValues })
   context.cost = { requested, maximum }
   if (requested > maximum || maximum === 0) {
-    throw requestError('QUERY_TOO_COMPLEX', { message: `The document costs ${requested}; at most ${maximum} is allowed.` })
+    throw requestError('QUERY_TOO_COMPLEX', {
+      message: `The document costs ${requested}; at most ${maximum} is allowed.`,
+    })
   }
 }
 
