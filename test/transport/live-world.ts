@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buildSchema, type GraphQLSchema } from 'graphql'
-import { createYoga } from 'graphql-yoga'
+import { createYoga, type Plugin } from 'graphql-yoga'
 import pg from 'pg'
 import { pino } from 'pino'
 import { type Config, readConfig } from '../../src/config.ts'
@@ -24,7 +24,7 @@ import { type ServerContext, usePrincipal } from '../../src/transport/plugins/us
 import { useSubscriptions } from '../../src/transport/plugins/use-subscriptions.ts'
 import { contextOf, type Principal } from '../../src/transport/principal.ts'
 import { useServerSentEvents } from '../../src/transport/sse.ts'
-import { Streams } from '../../src/transport/streams.ts'
+import { type Held, Streams } from '../../src/transport/streams.ts'
 import { attachWebSockets, type WebSockets, type WebSocketsOptions } from '../../src/transport/ws.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -63,10 +63,10 @@ export class LiveWorld {
   readonly facts: string[] = []
   /** Sources that are attached now. */
   attached = 0
-  /** How many sources were ever asked for. */
+  /** How many sources and slow answers were ever asked for. */
   asked = 0
   wake = new Set<() => void>()
-  /** Resolves the subscriptions that wait in `pending`. */
+  /** Lets `pending` and `slow` go on. */
   gate = Promise.withResolvers<void>()
   /** Holds sockets that are authenticated from being registered. */
   hold: PromiseWithResolvers<void> | undefined
@@ -111,14 +111,14 @@ export class LiveWorld {
     const trusting = options.trusting === true
     const identity = trusting
       ? {
-          recheck: async () => new Map(this.#trusted),
+          recheck: async () => this.#trusted,
           refresh: async (caller: never) => caller,
           touch: async () => null,
         }
       : { recheck: recheckSessions, refresh: refreshCaller, touch: touchSession }
     this.streams = new Streams({
       bus: this.bus,
-      recheck: identity.recheck as typeof recheckSessions,
+      recheck: identity.recheck,
       limits: options.limits ?? { sockets: 20, streams: 200 },
       log,
     })
@@ -126,7 +126,7 @@ export class LiveWorld {
       schema: this.#schema(),
       context: (initial) => contextOf(initial.principal as Principal),
       plugins: [
-        usePrincipal(config, log),
+        trusting ? this.#useTrusted() : usePrincipal(config, log),
         useServerSentEvents(options.pingEvery ? { pingEvery: options.pingEvery } : {}),
         useSubscriptions({ streams: this.streams, refresh: identity.refresh, touch: identity.touch, log }),
         useOperations(log),
@@ -134,6 +134,12 @@ export class LiveWorld {
       logging: false,
     })
     this.server = createServer((request, response) => void yoga(request, response))
+    this.server.on('connection', (socket) => {
+      this.connections += 1
+      socket.once('close', () => {
+        this.connections -= 1
+      })
+    })
     const authenticate = socketAuthentication(config)
     this.sockets = attachWebSockets(this.server, {
       engine: yoga,
@@ -156,7 +162,17 @@ export class LiveWorld {
     await once(this.server, 'listening')
   }
 
-  readonly #trusted = new Map<string, unknown>()
+  #useTrusted(): Plugin<object, ServerContext> {
+    return {
+      onParams: ({ context }) => {
+        const [held] = this.#trusted.values()
+        const client = { address: '', userAgent: '' }
+        context.principal = { requestId: newId(), caller: held!.caller, client, cookies: null }
+      },
+    }
+  }
+
+  readonly #trusted = new Map<string, Held>()
 
   async close(): Promise<void> {
     this.gate.resolve()
@@ -169,6 +185,9 @@ export class LiveWorld {
     await this.sql.end()
     await this.database.drop()
   }
+
+  /** Open TCP connections of clients. */
+  connections = 0
 
   get poolInUse(): number {
     const { total, idle } = poolUse()
@@ -251,6 +270,7 @@ export class LiveWorld {
     const query = fields('Query')
     query['hello']!.resolve = () => 'world'
     query['slow']!.resolve = async () => {
+      this.asked += 1
       await this.gate.promise
       return 'done'
     }

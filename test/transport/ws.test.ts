@@ -4,10 +4,11 @@ import { type Client, createClient } from 'graphql-ws'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { type LiveWorld, liveWorld, type Person } from './live-world.ts'
+import { Peer } from './peer.ts'
 
 let world: LiveWorld
 let ann: Person
-const opened: { terminate(): void }[] = []
+const connect = (person: Person = ann) => Peer.connect(world, person)
 
 beforeAll(async () => {
   world = await liveWorld()
@@ -15,68 +16,12 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 afterEach(async () => {
-  for (const peer of opened.splice(0)) peer.terminate()
+  Peer.terminateAll()
   await vi.waitUntil(() => world.sockets.size === 0)
   expect(world.streams.figures).toEqual({ sockets: 0, streams: 0 })
   expect(world.attached).toBe(0)
   expect(world.directs.size).toBe(0)
 })
-
-// biome-ignore lint/suspicious/noExplicitAny: payloads are what the test expects them to be
-type Payload = any
-type Message = { id?: string; type: string; payload?: Payload }
-
-/** A peer that speaks the protocol by hand and remembers everything. */
-class Peer {
-  readonly socket: WebSocket
-  readonly messages: Message[] = []
-  close: { code: number; reason: string } | undefined
-
-  constructor(url: string, options: { headers?: Record<string, string>; protocol?: string } = {}) {
-    this.socket = new WebSocket(url, options.protocol ?? 'graphql-transport-ws', { headers: options.headers })
-    this.socket.on('message', (data) => this.messages.push(JSON.parse(String(data))))
-    this.socket.on('close', (code, reason) => {
-      this.close = { code, reason: String(reason) }
-    })
-    this.socket.on('error', () => {})
-    opened.push(this)
-  }
-
-  terminate(): void {
-    this.socket.terminate()
-  }
-
-  send(message: object): void {
-    this.socket.send(JSON.stringify(message))
-  }
-
-  subscribe(id: string, query: string, variables?: object): void {
-    this.send({ id, type: 'subscribe', payload: { query, variables } })
-  }
-
-  of(id: string): Message[] {
-    return this.messages.filter((message) => message.id === id)
-  }
-
-  async next(id: string, type: string, count = 1): Promise<Message> {
-    const found = () => this.of(id).filter((message) => message.type === type)
-    await vi.waitUntil(() => found().length >= count, { timeout: 5_000, interval: 5 })
-    return found()[count - 1] as Message
-  }
-
-  async closed(timeout = 5_000): Promise<{ code: number; reason: string }> {
-    await vi.waitUntil(() => this.close, { timeout, interval: 5 })
-    return this.close as { code: number; reason: string }
-  }
-}
-
-async function connect(person: Person = ann, where: LiveWorld = world): Promise<Peer> {
-  const peer = new Peer(where.wsUrl)
-  await once(peer.socket, 'open')
-  peer.send({ type: 'connection_init', payload: { authorization: `Bearer ${person.token}` } })
-  await vi.waitUntil(() => peer.messages.some(({ type }) => type === 'connection_ack'), { interval: 5 })
-  return peer
-}
 
 describe('the protocol', () => {
   it('PLAT-30 serves queries, mutations and subscriptions to a graphql-ws client over one socket', async () => {
