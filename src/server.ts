@@ -10,7 +10,7 @@ import { configureIdentity, recheckSessions, refreshCaller, touchSession } from 
 import { setCurrentBus } from './live/current-bus.ts'
 import { PostgresBus } from './live/postgres-bus.ts'
 import { createRateLimiter, openRateLimitPool, postgresStore, type RateLimiter } from './platform/index.ts'
-import { startRoomLive } from './rooms/index.ts'
+import { configureRooms, startRoomLive, startRoomSweeps } from './rooms/index.ts'
 import { readSecrets, type Secrets } from './secrets.ts'
 import { socketAuthentication } from './transport/authenticate-socket.ts'
 import { masked } from './transport/execute.ts'
@@ -57,9 +57,12 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     opened.defer(closePool)
     const limiter = openLimiter(config, secrets, database, opened, log)
     configureIdentity(config, limiter)
+    configureRooms({ limiter })
     const bus = openBus(database, opened, log)
     const live = startRoomLive({ bus, mask: (result, requestId) => publicResult(masked(result, requestId, log)), log })
     opened.defer(() => live.stop())
+    const sweeps = startRoomSweeps(log)
+    opened.defer(() => sweeps.stop())
     const streams = openStreams(config, bus, opened, log)
     const readiness = createReadiness(checksOf(migrations, bus))
     const { server, yoga, traffic } = createHttpServer(config, log, {

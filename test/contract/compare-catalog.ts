@@ -15,7 +15,7 @@ const UNTYPED = ['platform.audit_events.xact_id']
 /** The migration runner's own. */
 const UNMODELLED = ['platform._prisma_migrations']
 /** Relations to rows that may be gone: the column is a value and no foreign key. */
-const LOOSE_RELATIONS = ['AuditEvent.actor']
+const LOOSE_RELATIONS = ['AuditEvent.actor', 'AuditEvent.space']
 
 /** What a column of each type is in a model. Instants are strings, or they would lose their microseconds. */
 const TYPES: Record<string, string> = {

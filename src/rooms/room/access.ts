@@ -1,5 +1,6 @@
-import type { Caller } from '../../graphql/caller.ts'
+import { type Caller, meets } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
+import { ForbiddenError } from '../../graphql/errors.ts'
 import type { LockedRoom } from './lock-room.ts'
 
 const NONE = { id: { in: [] as string[] } }
@@ -16,15 +17,32 @@ export function visibleRooms({ caller, audience }: Pick<Context, 'caller' | 'aud
 }
 
 /** The same for what belongs to a room. */
-export const inVisibleRoom = (context: Pick<Context, 'caller' | 'audience'>): object => ({ room: visibleRooms(context) })
+export const inVisibleRoom = (context: Pick<Context, 'caller' | 'audience'>): object => ({
+  room: visibleRooms(context),
+})
 
 /** Who may lead: a human member who writes in the org, by themselves and not through a meeting client (ROOM-22, 40). */
 export function mayHost(caller: Caller): boolean {
   if (caller.embedded) return false
-  return caller.account === 'anonymous' || caller.standing === 'OWNER' || caller.standing === 'ADMIN' || caller.standing === 'MEMBER'
+  return (
+    caller.account === 'anonymous' ||
+    caller.standing === 'OWNER' ||
+    caller.standing === 'ADMIN' ||
+    caller.standing === 'MEMBER'
+  )
 }
+
+/** An owner of the room's space, with the power of one: no org viewer, not through a meeting client (ROOM-22). */
+export const isSpaceOwner = (caller: Caller, { me }: LockedRoom): boolean =>
+  me.role === 'owner' && meets('member', caller)
 
 /** Facilitator or co-facilitator, while they may host at all. */
 export function isHost(caller: Caller, room: LockedRoom): boolean {
   return mayHost(caller) && (room.facilitatorId === caller.userId || room.me.cofacilitator)
+}
+
+/** Ending and reopening are for the owners of the space, too (ROOM-33). */
+export function requireHostOrOwner(caller: Caller, room: LockedRoom): void {
+  if (isHost(caller, room) || isSpaceOwner(caller, room)) return
+  throw new ForbiddenError('Only the hosts of the room and the owners of its space may do that.')
 }

@@ -1,6 +1,5 @@
 import { sqlOne, sqlText } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
-import { type EventType, type Facts, record, type SystemActor } from '../../platform/index.ts'
+import { type Actor, type EventType, type Facts, record } from '../../platform/index.ts'
 import type { RoomEventPayloads } from '../live/event-payloads.ts'
 import type { LockedRoom } from './lock-room.ts'
 
@@ -22,10 +21,11 @@ export type Step<T extends RoomEventType = RoomEventType> = {
 }[T]
 
 /** What a step puts on record. Made by `fact`, which ties a payload to its event type. */
-export type Fact = (actor: Caller | SystemActor, room: LockedRoom) => Promise<string>
+export type Fact = (actor: Actor, room: LockedRoom) => Promise<string>
 
-export function fact<P extends object>(event: EventType<P>, payload: P, target?: Facts<P>['target']): Fact {
-  return (actor, { id, spaceId }) => record(actor, event, { target: target ?? { kind: 'Room', id }, spaceId, roomId: id, payload })
+export function fact<P extends object>(event: EventType<P>, payload: NoInfer<P>, target?: Facts<P>['target']): Fact {
+  return (actor, { id, spaceId }) =>
+    record(actor, event, { target: target ?? { kind: 'Room', id }, spaceId, roomId: id, payload })
 }
 
 export type RoomColumns = Partial<{
@@ -46,15 +46,26 @@ export type RoomColumns = Partial<{
 
 /** Columns that a step may set; anything else in `set` would be SQL from somewhere else. */
 const COLUMNS = new Set<string>([
-  'title', 'config', 'phase', 'facilitator_id', 'current_story_id', 'revealed', 'poker_round_version',
-  'timer_started_at', 'timer_ends_at', 'timer_on_end', 'closes_at', 'ended_at', 'first_ended_at',
+  'title',
+  'config',
+  'phase',
+  'facilitator_id',
+  'current_story_id',
+  'revealed',
+  'poker_round_version',
+  'timer_started_at',
+  'timer_ends_at',
+  'timer_on_end',
+  'closes_at',
+  'ended_at',
+  'first_ended_at',
 ] satisfies (keyof RoomColumns)[])
 
 /**
  * The one place that raises a room's version, stores the live event and records the fact, one after the other in the
  * transaction that holds the room's lock (ROOM-3). No steps: nothing changed, nothing is told (ROOM-4).
  */
-export async function change(actor: Caller | SystemActor, room: LockedRoom, steps: readonly Step[]): Promise<RoomChange> {
+export async function change(actor: Actor, room: LockedRoom, steps: readonly Step[]): Promise<RoomChange> {
   let { version } = room
   for (const step of steps) {
     version += 1n
@@ -68,17 +79,24 @@ export async function change(actor: Caller | SystemActor, room: LockedRoom, step
 export const noChange = (room: LockedRoom): RoomChange => ({ roomId: room.id, version: room.version })
 
 /** The row and its event in one statement; the guard on the row refuses a version that skips (MH021). */
-async function store(actor: Caller | SystemActor, room: LockedRoom, version: bigint, step: Step): Promise<void> {
+async function store(actor: Actor, room: LockedRoom, version: bigint, step: Step): Promise<void> {
   const actorId = actor.kind === 'system' ? null : actor.userId
-  const values: unknown[] = [room.orgId, room.id, version, step.type, actorId, step.audience ?? 'all', JSON.stringify(step.payload)]
+  const values: unknown[] = [
+    room.orgId,
+    room.id,
+    version,
+    step.type,
+    actorId,
+    step.audience ?? 'all',
+    JSON.stringify(step.payload),
+  ]
   const sets = ['version = $3']
   for (const [column, value] of Object.entries(step.set ?? {})) {
     if (!COLUMNS.has(column)) throw new TypeError('no such column of a room')
     values.push(column === 'config' ? JSON.stringify(value) : value)
     sets.push(`${column} = $${values.length}`)
   }
-  // A facilitator who acts is there (ROOM-41); from a meeting client it is no sign of life (ROOM-22).
-  if (actorId === room.facilitatorId && actor.kind !== 'system' && !actor.embedded) sets.push('facilitator_seen_at = clock_timestamp()')
+  if (isSignOfLife(actor, room, step)) sets.push('facilitator_seen_at = clock_timestamp()')
   const text = `
     WITH changed AS (
       UPDATE rooms.rooms SET ${sets.join(', ')} WHERE org_id = $1 AND id = $2 RETURNING 1
@@ -86,6 +104,12 @@ async function store(actor: Caller | SystemActor, room: LockedRoom, version: big
     INSERT INTO rooms.room_events (org_id, room_id, version, type, actor_id, audience, payload)
     SELECT $1, $2, $3, $4, $5, $6, $7 FROM changed`
   await sqlText(text, values)
+}
+
+/** Whoever takes the lead is there, and so is a facilitator who acts (ROOM-41), but from a meeting client (ROOM-22). */
+function isSignOfLife(actor: Actor, room: LockedRoom, { set }: Step): boolean {
+  if (set?.facilitator_id !== undefined) return set.facilitator_id !== null
+  return actor.kind !== 'system' && actor.userId === room.facilitatorId && !actor.embedded
 }
 
 /** The database's clock, which decides every deadline after the lock is held (ROOM-1). */

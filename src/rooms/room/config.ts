@@ -8,9 +8,18 @@ const PokerConfigType = builder.objectRef<ConfigOf<'poker', PokerConfig>>('Poker
   fields: (t) => ({
     deckName: t.string({ resolve: ({ config }) => config.deck.name }),
     cards: t.stringList({ resolve: ({ config }) => [...config.deck.cards] }),
-    ordinal: t.boolean({ description: 'The cards have an order and no values, such as T-shirt sizes.', resolve: ({ config }) => config.deck.ordinal }),
-    autoReveal: t.boolean({ description: 'The vote that completes a round reveals it.', resolve: ({ config }) => config.autoReveal }),
-    openVoting: t.boolean({ description: 'The round waits for those who were there when it opened, present or not.', resolve: ({ config }) => config.openVoting }),
+    ordinal: t.boolean({
+      description: 'The cards have an order and no values, such as T-shirt sizes.',
+      resolve: ({ config }) => config.deck.ordinal,
+    }),
+    autoReveal: t.boolean({
+      description: 'The vote that completes a round reveals it.',
+      resolve: ({ config }) => config.autoReveal,
+    }),
+    openVoting: t.boolean({
+      description: 'The round waits for those who were there when it opened, present or not.',
+      resolve: ({ config }) => config.openVoting,
+    }),
   }),
 })
 

@@ -1,14 +1,14 @@
-import { sqlOne } from '../../db/sql.ts'
-import { argumentsOf, arg } from '../../graphql/arguments.ts'
 import { prisma } from '../../db/prisma.ts'
+import { sqlOne } from '../../db/sql.ts'
+import { arg, argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import type { Context } from '../../graphql/context.ts'
 import { userById } from '../../identity/index.ts'
 import { PokerStateType } from '../poker/graphql.ts'
 import { spaceById } from '../space/loads.ts'
 import { visibleRooms } from './access.ts'
-import { type Participant, participantsOfRoom, peopleOfRoom } from './loads.ts'
 import { RoomConfigType } from './config.ts'
+import { type Participant, participantsOfRoom, peopleOfRoom } from './loads.ts'
 
 export const TimerOnEnd = builder.enumType('TimerOnEnd', {
   description: 'What the server does when the timer ends.',
@@ -28,10 +28,12 @@ export const RoomParticipantType = builder.objectRef<Participant>('RoomParticipa
   description: 'Somebody who took part in the room, present or not.',
   fields: (t) => ({
     user: t.field({ type: 'User', nullable: true, resolve: ({ userId }, _args, context) => userById(context, userId) }),
-    guest: t.boolean({ resolve: async (row, _args, context) => (await personIn(context, row))?.kind === 'guest' }),
+    guest: t.boolean({
+      resolve: async (row, _args, context) => row.guest ?? (await personIn(context, row))?.kind === 'guest',
+    }),
     spectator: t.boolean({
       description: 'Watches and does not vote.',
-      resolve: async (row, _args, context) => (await personIn(context, row))?.spectator ?? true,
+      resolve: async (row, _args, context) => row.spectator ?? (await personIn(context, row))?.spectator ?? true,
     }),
     cofacilitator: t.exposeBoolean('cofacilitator'),
     present: t.boolean({ resolve: async (row, _args, context) => (await personIn(context, row))?.present ?? false }),
@@ -44,7 +46,8 @@ async function personIn(context: Context, { roomId, userId }: { roomId: string; 
 }
 
 /** The database's clock, by which timers run (ROOM-80). */
-export const serverNow = async (): Promise<string> => (await sqlOne<{ now: string }>`SELECT clock_timestamp()::text AS now`).now
+export const serverNow = async (): Promise<string> =>
+  (await sqlOne<{ now: string }>`SELECT clock_timestamp()::text AS now`).now
 
 builder.prismaNode('Room', {
   description: 'A live or asynchronous ceremony. Members of its space see it, and guests of its links.',
@@ -62,7 +65,11 @@ builder.prismaNode('Room', {
     kind: t.exposeString('kind', { description: 'Such as `poker`.' }),
     title: t.exposeString('title'),
     phase: t.exposeString('phase', { description: 'Of poker: `active` or `done`.' }),
-    version: t.field({ type: 'BigInt', description: 'Rises by one with every change; `roomEvents` continues from it.', resolve: ({ version }) => version }),
+    version: t.field({
+      type: 'BigInt',
+      description: 'Rises by one with every change; `roomEvents` continues from it.',
+      resolve: ({ version }) => version,
+    }),
     config: t.field({ type: RoomConfigType, resolve: ({ kind, config }) => ({ kind, config }) as never }),
     facilitator: t.field({
       type: 'User',
@@ -95,7 +102,11 @@ builder.prismaNode('Room', {
       resolve: ({ timerStartedAt: startedAt, timerEndsAt: endsAt, timerOnEnd: onEnd }) =>
         startedAt && endsAt ? { startedAt, endsAt, onEnd: onEnd as 'none' } : null,
     }),
-    serverNow: t.field({ type: 'DateTime', description: 'The clock that timers run by; a client compares its own.', resolve: serverNow }),
+    serverNow: t.field({
+      type: 'DateTime',
+      description: 'The clock that timers run by; a client compares its own.',
+      resolve: serverNow,
+    }),
     endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     poker: t.field({ type: PokerStateType, nullable: true, resolve: (room) => (room.kind === 'poker' ? room : null) }),

@@ -5,7 +5,13 @@ import { batchLoad } from '../../graphql/loads.ts'
 // What a room's fields read, batched over rooms and once an operation; a live rendering shares them among all its
 // subscribers, so a room's state is read once a version (ROOM-173). Visibility was settled where the room was reached.
 
-export type RoomPerson = { userId: string; kind: 'member' | 'guest'; spectator: boolean; canVote: boolean; present: boolean }
+export type RoomPerson = {
+  userId: string
+  kind: 'member' | 'guest'
+  spectator: boolean
+  canVote: boolean
+  present: boolean
+}
 
 export const roomById = batchLoad(async (ids: readonly string[]) => {
   const rooms = await prisma.room.findMany({ where: { id: { in: [...ids] } } })
@@ -20,7 +26,15 @@ export const peopleOfRoom = batchLoad(async (ids: readonly string[]) => {
   return groupBy(people, ({ roomId }) => roomId)
 })
 
-export type Participant = { roomId: string; userId: string; joinedAt: string; cofacilitator: boolean }
+/** A live event carries what somebody was at its version; read from the room it is what they are now. */
+export type Participant = {
+  roomId: string
+  userId: string
+  joinedAt: string
+  cofacilitator: boolean
+  guest?: boolean
+  spectator?: boolean
+}
 
 /** Who took part so far, in the order they came. */
 export const participantsOfRoom = batchLoad(async (ids: readonly string[]) => {

@@ -39,32 +39,57 @@ export type Me = {
   readonly kind: 'member' | 'guest' | 'system'
   readonly role: 'owner' | 'member' | null
   readonly spectator: boolean
+  /** An org viewer, whatever they came in by: reads and nothing else (ROOM-22). */
+  readonly viewer: boolean
   readonly cofacilitator: boolean
 }
 
 type Row = Omit<LockedRoom, 'version' | 'roundVersion' | 'me'> & { version: string; roundVersion: string }
-type MemberRow = { role: 'owner' | 'member' | null; spectator: boolean | null; cofacilitator: boolean | null }
+type MemberRow = {
+  role: 'owner' | 'member' | null
+  spectator: boolean | null
+  viewer: boolean
+  cofacilitator: boolean | null
+}
 
 /**
  * Locks the room, then reads what decides (ROOM-1): a change of the same room waits here, so what is read is what holds
  * until the commit. A room that the caller may not see is not there (ROOM-6).
  */
-export async function lockRoom(caller: Caller, roomId: string): Promise<LockedRoom> {
+export async function lockRoom(caller: Caller, roomId: string, path = 'roomId'): Promise<LockedRoom> {
   // Both go out in one trip; the second runs after the lock is held, with a snapshot that is newer than the wait for it.
   const [rows, mine] = await Promise.all([lockRow(caller.orgId, roomId), membership(caller, roomId)])
   const row = rows[0]
   const me = row && meIn(caller, roomId, mine[0])
-  if (!me) throw new NotFoundError('roomId')
+  if (!me) throw new NotFoundError(path)
   return lockedRoom(row, me)
 }
 
 /** The same for the system, which sees every room of the org its operation has. Null when the room is gone. */
 export async function lockRoomAsSystem(orgId: string, roomId: string): Promise<LockedRoom | null> {
   const [row] = await lockRow(orgId, roomId)
-  return row ? lockedRoom(row, { kind: 'system', role: null, spectator: true, cofacilitator: false }) : null
+  return row ? lockedRoom(row, SYSTEM) : null
 }
 
-const lockedRoom = (row: Row, me: Me): LockedRoom => ({ ...row, version: BigInt(row.version), roundVersion: BigInt(row.roundVersion), me })
+/** Several rooms in the one order in which anybody locks several (ROOM-2). */
+export async function lockRoomsAsSystem(orgId: string, roomIds: readonly string[]): Promise<LockedRoom[]> {
+  const rooms: LockedRoom[] = []
+  for (const id of roomIds.toSorted()) {
+    const room = await lockRoomAsSystem(orgId, id)
+    if (room) rooms.push(room)
+  }
+  return rooms
+}
+
+const GUEST: Me = { kind: 'guest', role: null, spectator: false, viewer: false, cofacilitator: false }
+const SYSTEM: Me = { kind: 'system', role: null, spectator: true, viewer: false, cofacilitator: false }
+
+const lockedRoom = (row: Row, me: Me): LockedRoom => ({
+  ...row,
+  version: BigInt(row.version),
+  roundVersion: BigInt(row.roundVersion),
+  me,
+})
 
 function lockRow(orgId: string, roomId: string): Promise<Row[]> {
   return sql<Row>`
@@ -76,9 +101,12 @@ function lockRow(orgId: string, roomId: string): Promise<Row[]> {
     FROM rooms.rooms WHERE org_id = ${orgId} AND id = ${roomId} FOR NO KEY UPDATE`
 }
 
+/** Org viewers are always spectators, through a meeting client too (ROOM-22). */
 function membership({ orgId, userId }: Caller, roomId: string): Promise<MemberRow[]> {
   return sql<MemberRow>`
-    SELECT m.role, m.spectator, p.cofacilitator
+    SELECT m.role, m.spectator, p.cofacilitator,
+      EXISTS (SELECT FROM identity.memberships AS o
+        WHERE o.org_id = r.org_id AND o.user_id = ${userId} AND o.role = 'viewer' AND o.revoked_at IS NULL) AS viewer
     FROM rooms.rooms AS r
     LEFT JOIN rooms.space_members AS m ON m.org_id = r.org_id AND m.space_id = r.space_id AND m.user_id = ${userId}
     LEFT JOIN rooms.room_participants AS p ON p.org_id = r.org_id AND p.room_id = r.id AND p.user_id = ${userId}
@@ -88,12 +116,13 @@ function membership({ orgId, userId }: Caller, roomId: string): Promise<MemberRo
 function meIn(caller: Caller, roomId: string, row: MemberRow | undefined): Me | null {
   if (caller.standing === null) return null
   if (caller.standing === 'GUEST') {
-    return caller.roomId === roomId ? { kind: 'guest', role: null, spectator: false, cofacilitator: false } : null
+    return caller.roomId === roomId ? GUEST : null
   }
   if (!row?.role) return null
+  const { role, viewer } = row
   // Org viewers are always spectators (ROOM-22).
-  const spectator = (row.spectator ?? true) || caller.standing === 'VIEWER'
-  return { kind: 'member', role: row.role, spectator, cofacilitator: row.cofacilitator ?? false }
+  const spectator = (row.spectator ?? true) || viewer
+  return { kind: 'member', role, spectator, viewer, cofacilitator: row.cofacilitator ?? false }
 }
 
 /** Throws unless the caller leads the room (ROOM-40). */

@@ -1,3 +1,4 @@
+import { type Caller, meets } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 
 const NONE = { id: { in: [] as string[] } }
@@ -8,3 +9,19 @@ export function visibleSpaces({ caller, audience }: Pick<Context, 'caller' | 'au
   if (!caller || caller.standing === null || caller.standing === 'GUEST') return NONE
   return { members: { some: { userId: caller.userId } } }
 }
+
+/** The same for what belongs to a space. */
+export const inVisibleSpace = (context: Pick<Context, 'caller' | 'audience'>): object => ({
+  space: visibleSpaces(context),
+})
+
+/** What an owner may do is for people who write in the org, by themselves and not through a meeting client (ROOM-22). */
+export const actsAsOwner = (caller: Caller, { role }: { role: string }): boolean =>
+  role === 'owner' && meets('member', caller)
+
+/** Somebody of the org as a space sees them. */
+export type Person = { account: string; orgRole: string | null }
+
+/** Owners are registered people who write in the org: no agents, anonymous people or org viewers (ROOM-22). */
+export const mayOwn = ({ account, orgRole }: Person): boolean =>
+  account === 'registered' && orgRole !== null && orgRole !== 'viewer'

@@ -1,13 +1,120 @@
+import { prisma } from '../../db/prisma.ts'
+import { argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
-import { visibleSpaces } from './access.ts'
+import { meets } from '../../graphql/caller.ts'
+import { connectionType, pageOf } from '../../graphql/connection.ts'
+import { perViewer } from '../../graphql/per-viewer.ts'
+import { decksOfSpace } from '../deck/loads.ts'
+import { visibleRooms } from '../room/access.ts'
+import { NEWEST_ROOMS, RoomConnection, RoomEdge, roomFilter } from '../room/connection.ts'
+import { RoomKindType } from '../room/kind.ts'
+import { inVisibleSpace, visibleSpaces } from './access.ts'
+import { abandonedSpace, offeredKinds, ownMembership, seesSpace } from './loads.ts'
+import {
+  IN_ORDER_OF_JOINING,
+  SpaceMemberConnection,
+  SpaceMemberEdge,
+  SpaceRoleEnum,
+  withStanding,
+} from './member-graphql.ts'
+
+export const [SpaceConnection, SpaceEdge] = connectionType('Space', 'Space')
+const rooms = argumentsOf({ filter: roomFilter.nullable() })
 
 builder.prismaNode('Space', {
-  description: 'A team’s place: its members, its rooms.',
+  description:
+    'A team’s place: its members, its rooms. Who is no member sees id, slug, name and `hasPasscode` in the directory, ' +
+    'and nothing of what is in it.',
   id: { resolve: (space) => space.id },
   nullable: true,
   findUnique: (id, context) => ({ orgId_id: { orgId: callerOf(context).orgId, id }, ...visibleSpaces(context) }),
   fields: (t) => ({
     slug: t.exposeString('slug'),
     name: t.exposeString('name'),
+    hasPasscode: t.boolean({
+      description: 'Joining takes a passcode.',
+      resolve: ({ passcode }) => passcode !== '',
+    }),
+    passcode: t.string({
+      nullable: true,
+      description: 'For members, to tell others; empty when the space is open.',
+      resolve: async ({ id, passcode }, _args, context) => ((await seesSpace(context, id)) ? passcode : null),
+    }),
+    archivedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when the directory does not list it.',
+      resolve: async ({ id, archivedAt }, _args, context) => ((await seesSpace(context, id)) ? archivedAt : null),
+    }),
+    abandoned: t.boolean({
+      nullable: true,
+      ...perViewer('Nobody who counts owns it any more. For members, and admins of the org.'),
+      resolve: async ({ id }, _args, context) => {
+        const known = meets('admin', context.caller) || (await seesSpace(context, id))
+        return known ? (await abandonedSpace(context, id)) !== null : null
+      },
+    }),
+    myRole: t.field({
+      type: SpaceRoleEnum,
+      nullable: true,
+      ...perViewer('The viewer’s role; null for who is no member.'),
+      resolve: async ({ id }, _args, context) => (await ownMembership(context, id))?.role ?? null,
+    }),
+    mySpectator: t.boolean({
+      nullable: true,
+      ...perViewer('Whether the viewer watches and does not vote; null for who is no member.'),
+      resolve: async ({ id }, _args, context) => (await ownMembership(context, id))?.spectator ?? null,
+    }),
+    members: t.connection(
+      {
+        type: 'SpaceMember',
+        description: 'In the order they joined.',
+        resolve: ({ orgId, id }, args, context, info) =>
+          pageOf({
+            context,
+            info,
+            type: 'SpaceMember',
+            args,
+            order: IN_ORDER_OF_JOINING,
+            where: { AND: [{ orgId, spaceId: id }, inVisibleSpace(context), withStanding(orgId)] },
+            find: (query) => prisma.spaceMember.findMany(query),
+            count: (query) => prisma.spaceMember.count(query),
+          }) as never,
+      },
+      SpaceMemberConnection,
+      SpaceMemberEdge,
+    ),
+    rooms: t.connection(
+      {
+        type: 'Room',
+        description: 'The newest first.',
+        args: rooms.args,
+        resolve: ({ orgId, id }, args, context, info) =>
+          pageOf({
+            context,
+            info,
+            type: 'Room',
+            args,
+            order: NEWEST_ROOMS,
+            where: { AND: [{ orgId, spaceId: id }, visibleRooms(context), rooms.values(args).filter ?? {}] },
+            find: (query) => prisma.room.findMany(query),
+            count: (query) => prisma.room.count(query),
+          }) as never,
+      },
+      RoomConnection,
+      RoomEdge,
+    ),
+    decks: t.field({
+      type: ['Deck'],
+      description: 'The space’s own, by name, at most 50.',
+      resolve: async ({ id }, _args, context) =>
+        (await seesSpace(context, id)) ? ((await decksOfSpace(context, id)) ?? []) : [],
+    }),
+    kinds: t.field({
+      type: [RoomKindType],
+      description: 'What a room of the space can be.',
+      resolve: async ({ orgId, id }, _args, context) =>
+        (await seesSpace(context, id)) ? offeredKinds(context, orgId) : [],
+    }),
   }),
 })

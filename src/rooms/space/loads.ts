@@ -1,7 +1,74 @@
 import { prisma } from '../../db/prisma.ts'
+import { sql } from '../../db/sql.ts'
+import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
+import type { SpaceRole } from './membership.ts'
 
 export const spaceById = batchLoad(async (ids: readonly string[]) => {
   const spaces = await prisma.space.findMany({ where: { id: { in: [...ids] } } })
   return new Map(spaces.map((space) => [space.id, space]))
 })
+
+type OwnMembership = { role: SpaceRole; spectator: boolean }
+
+/** By person and space, since one rendering for many shares what it has read. */
+const membershipByKey = batchLoad(async (keys: readonly `${string} ${string}`[]) => {
+  const pairs = keys.map((key) => key.split(' ') as [string, string])
+  const rows = await sql<OwnMembership & { key: (typeof keys)[number] }>`
+    SELECT asked.user_id || ' ' || asked.space_id AS key, m.role,
+      m.spectator OR EXISTS (
+        SELECT FROM identity.memberships AS ms
+        WHERE ms.org_id = m.org_id AND ms.user_id = m.user_id AND ms.role = 'viewer' AND ms.revoked_at IS NULL)
+        AS spectator
+    FROM unnest(${pairs.map(([userId]) => userId)}::uuid[], ${pairs.map(([, spaceId]) => spaceId)}::uuid[])
+      AS asked (user_id, space_id)
+    JOIN rooms.space_members AS m ON m.space_id = asked.space_id AND m.user_id = asked.user_id`
+  return new Map(rows.map(({ key, role, spectator }) => [key, { role, spectator }]))
+})
+
+/** The viewer's membership of a space; null for whoever has none, and where nobody in particular looks. */
+export async function ownMembership(context: Context, spaceId: string): Promise<OwnMembership | null> {
+  const { caller } = context
+  if (!caller?.standing || caller.standing === 'GUEST') return null
+  return membershipByKey(context, `${caller.userId} ${spaceId}`)
+}
+
+/** Whether the content of a space is the viewer's, or that of all for whom one rendering is made, to see. */
+export async function seesSpace(context: Context, spaceId: string): Promise<boolean> {
+  const { audience } = context
+  if (audience) return audience.of === 'members' && audience.spaceId === spaceId
+  return (await ownMembership(context, spaceId)) !== null
+}
+
+/** Spaces that nobody who counts owns any more (ROOM-18). */
+export const abandonedSpace = batchLoad(async (ids: readonly string[]) => {
+  const spaces = await sql<{ id: string }>`
+    SELECT asked.id FROM unnest(${ids}::uuid[]) AS asked (id)
+    WHERE NOT EXISTS (
+      SELECT FROM rooms.space_members AS m
+      JOIN identity.users AS u ON u.id = m.user_id AND u.status = 'active'
+      WHERE m.space_id = asked.id AND m.role = 'owner' AND (
+        u.home_org_id = m.org_id
+        OR EXISTS (SELECT FROM identity.memberships AS ms WHERE ms.org_id = m.org_id AND ms.user_id = m.user_id
+                   AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL)))`
+  return new Map(spaces.map(({ id }) => [id, true as const]))
+})
+
+/** People whom their role in the org makes a spectator everywhere (ROOM-22). */
+export const isOrgViewer = batchLoad(async (userIds: readonly string[]) => {
+  const where = { userId: { in: [...userIds] }, role: 'viewer', revokedAt: null }
+  const viewers = await prisma.membership.findMany({ where, select: { userId: true } })
+  return new Map(viewers.map(({ userId }) => [userId, true as const]))
+})
+
+type OfferedKind = { kind: string; display: string; provider: string; actions: unknown }
+
+/** What a room of the org can be (ROOM-31): the same for all its spaces, so it is read under one key. */
+const kindsOf = batchLoad(async (orgIds: readonly string[]) => {
+  const where = { orgId: { in: [...orgIds] }, retiredAt: null, provider: 'core' }
+  const kinds = await prisma.roomKind.findMany({ where, orderBy: { kind: 'asc' } })
+  return Map.groupBy(kinds, ({ orgId }) => orgId)
+})
+
+export const offeredKinds = async (context: Context, orgId: string): Promise<OfferedKind[]> =>
+  (await kindsOf(context, orgId)) ?? []

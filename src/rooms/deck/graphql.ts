@@ -1,0 +1,41 @@
+import { builder, callerOf } from '../../graphql/builder.ts'
+import { inVisibleSpace } from '../space/access.ts'
+import { DECK_PRESETS, type DeckCards, PRESET_NAMES, type PresetName } from './presets.ts'
+
+export const DeckPresetName = builder.enumType('DeckPresetName', {
+  description: 'A deck that every space has.',
+  values: PRESET_NAMES,
+})
+
+builder.prismaNode('Deck', {
+  description: 'Cards of a space to estimate with. A room copies them, so no later change reaches it.',
+  id: { resolve: (deck) => deck.id },
+  nullable: true,
+  findUnique: (id, context) => ({ orgId_id: { orgId: callerOf(context).orgId, id }, ...inVisibleSpace(context) }),
+  fields: (t) => ({
+    name: t.exposeString('name'),
+    cards: t.exposeStringList('cards'),
+    ordinal: t.exposeBoolean('ordinal', {
+      description: 'The cards have an order and no values, such as T-shirt sizes.',
+    }),
+  }),
+})
+
+const DeckPreset = builder.objectRef<DeckCards & { preset: PresetName }>('DeckPreset').implement({
+  description: 'A deck that every space has, read-only.',
+  fields: (t) => ({
+    preset: t.field({ type: DeckPresetName, resolve: ({ preset }) => preset }),
+    name: t.exposeString('name'),
+    cards: t.stringList({ resolve: ({ cards }) => [...cards] }),
+    ordinal: t.exposeBoolean('ordinal'),
+  }),
+})
+
+builder.queryField('deckPresets', (t) =>
+  t.field({
+    type: [DeckPreset],
+    authScopes: { needs: 'standing' },
+    description: 'The decks that every space has.',
+    resolve: () => PRESET_NAMES.map((preset) => ({ preset, ...DECK_PRESETS[preset] })),
+  }),
+)

@@ -1,0 +1,26 @@
+import type { Caller } from '../../graphql/caller.ts'
+import type { Actor } from '../../platform/index.ts'
+import { timerStoppedStep } from '../timer/steps.ts'
+import { requireHostOrOwner } from './access.ts'
+import { change, databaseNow, fact, noChange, type RoomChange, type Step } from './change.ts'
+import { roomEnded } from './events.ts'
+import { type LockedRoom, lockRoom } from './lock-room.ts'
+
+/** Ends the room; what was decided in it stays (ROOM-33). */
+export async function endRoom(caller: Caller, { roomId }: { roomId: string }): Promise<RoomChange> {
+  const room = await lockRoom(caller, roomId)
+  requireHostOrOwner(caller, room)
+  return room.endedAt === null ? end(caller, room) : noChange(room)
+}
+
+/** Ends an open room whoever says so, a host or the clock. */
+export async function end(actor: Actor, room: LockedRoom): Promise<RoomChange> {
+  const endedAt = await databaseNow()
+  const ended: Step = {
+    type: 'RoomPhaseChanged',
+    payload: { phase: 'done', endedAt },
+    set: { phase: 'done', ended_at: endedAt, ...(room.firstEndedAt === null && { first_ended_at: endedAt }) },
+    fact: fact(roomEnded, {}),
+  }
+  return change(actor, room, [...timerStoppedStep(room), ended])
+}

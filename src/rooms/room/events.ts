@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { defineEvent } from '../../platform/index.ts'
+import { inRoom } from '../space/projection.ts'
+import { spaceReaders } from '../space/readers.ts'
+
+const userId = z.uuid()
+const nothing = z.strictObject({})
+
+export const roomCreated = defineEvent('room.created', {
+  category: 'activity',
+  deliverable: true,
+  description: 'A room was opened in a space.',
+  payload: z.strictObject({ kind: z.string() }),
+  readers: spaceReaders,
+  projection: inRoom,
+})
+
+export const roomEnded = defineEvent('room.ended', {
+  category: 'activity',
+  deliverable: true,
+  description: 'A room ended.',
+  payload: nothing,
+  readers: spaceReaders,
+  projection: inRoom,
+})
+
+export const roomReopened = defineEvent('room.reopened', {
+  category: 'activity',
+  deliverable: true,
+  description: 'A room that had ended goes on.',
+  payload: nothing,
+  readers: spaceReaders,
+  projection: inRoom,
+})
+
+export const roomDeleted = defineEvent('room.deleted', {
+  category: 'activity',
+  deliverable: true,
+  description: 'A room was deleted with everything in it.',
+  payload: z.strictObject({ kind: z.string() }),
+  readers: spaceReaders,
+  projection: inRoom,
+})
+
+export const roomUpdated = defineEvent('room.updated', {
+  category: 'audit_only',
+  description: 'A room was renamed.',
+  payload: z.strictObject({ changed: z.array(z.enum(['title'])) }),
+  projection: inRoom,
+})
+
+export const facilitatorChanged = defineEvent('room.facilitator_changed', {
+  category: 'audit_only',
+  deliverable: true,
+  description: 'Somebody else leads the room, or nobody.',
+  payload: z.strictObject({
+    facilitatorId: userId.nullable(),
+    previousId: userId.nullable(),
+    reason: z.enum(['HANDOVER', 'CLAIM', 'AUTO']),
+  }),
+  projection: inRoom,
+})
+
+export const participantJoined = defineEvent('room.participant_joined', {
+  category: 'audit_only',
+  description: 'Somebody came into a room for the first time.',
+  payload: z.strictObject({ userId, guest: z.boolean() }),
+  projection: inRoom,
+})
+
+export const participantLeft = defineEvent('room.participant_left', {
+  category: 'audit_only',
+  description: 'Somebody is no longer of a room.',
+  payload: z.strictObject({ userId, reason: z.enum(['LEFT', 'REMOVED', 'REVOKED', 'EXPIRED', 'CAP']) }),
+  projection: inRoom,
+})

@@ -1,0 +1,15 @@
+import type { RateLimiter } from '../platform/index.ts'
+
+export type RoomsSettings = { limiter: RateLimiter }
+
+let current: RoomsSettings | undefined
+
+/** Called once at start: use-cases take a caller and an input, so what counts their tries reaches them from here. */
+export function configureRooms(settings: RoomsSettings): void {
+  current = settings
+}
+
+export function roomsSettings(): RoomsSettings {
+  if (!current) throw new Error('rooms is not configured')
+  return current
+}

@@ -1,0 +1,39 @@
+import { sql } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import { NotFoundError } from '../../graphql/errors.ts'
+import { record } from '../../platform/index.ts'
+import { memberAdded } from './events.ts'
+import { requireOwner } from './membership.ts'
+
+type AddMember = { id: string; userId: string; spectator?: boolean | undefined }
+
+/** An owner takes somebody of the org into the space (ROOM-16). Who is in it already stays as they are. */
+export async function addMember(
+  caller: Caller,
+  { id, userId, spectator }: AddMember,
+): Promise<{ spaceId: string; userId: string }> {
+  const { orgId } = caller
+  const { slug } = await requireOwner(caller, id)
+  const account = await accountOf(orgId, userId)
+  const watches = spectator ?? account === 'agent' // agents start as spectators (ROOM-22)
+  const added = await sql`
+    INSERT INTO rooms.space_members (org_id, space_id, user_id, spectator)
+    VALUES (${orgId}, ${id}, ${userId}, ${watches}) ON CONFLICT DO NOTHING RETURNING 1`
+  if (added.length > 0) {
+    const payload = { userId, spectator: watches }
+    await record(caller, memberAdded, { target: { kind: 'User', id: userId }, spaceId: id, spaceSlug: slug, payload })
+  }
+  return { spaceId: id, userId }
+}
+
+/** Of an active person or agent with standing in the org; anybody else is not there (ID-8). */
+async function accountOf(orgId: string, userId: string): Promise<string> {
+  const [person] = await sql<{ account: string }>`
+    SELECT account FROM identity.users AS u
+    WHERE u.id = ${userId} AND u.status = 'active' AND u.account <> 'guest' AND (
+      u.home_org_id = ${orgId}
+      OR EXISTS (SELECT FROM identity.memberships AS ms WHERE ms.org_id = ${orgId} AND ms.user_id = u.id
+                 AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL))`
+  if (!person) throw new NotFoundError('userId')
+  return person.account
+}

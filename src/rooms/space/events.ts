@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { defineEvent } from '../../platform/index.ts'
+import { inSpace } from './projection.ts'
+import { spaceReaders } from './readers.ts'
+
+const userId = z.uuid()
+
+export const spaceCreated = defineEvent('space.created', {
+  category: 'activity',
+  deliverable: true,
+  description: 'A space was made.',
+  payload: z.strictObject({ slug: z.string() }),
+  readers: spaceReaders,
+  projection: inSpace,
+})
+
+export const memberJoined = defineEvent('space.member_joined', {
+  category: 'activity',
+  deliverable: true,
+  description: 'Somebody joined a space by themselves.',
+  payload: z.strictObject({ userId }),
+  readers: spaceReaders,
+  projection: inSpace,
+})
+
+export const memberAdded = defineEvent('space.member_added', {
+  category: 'activity',
+  deliverable: true,
+  description: 'An owner added somebody to a space.',
+  payload: z.strictObject({ userId, spectator: z.boolean() }),
+  readers: spaceReaders,
+  projection: inSpace,
+})
+
+export const spaceUpdated = defineEvent('space.updated', {
+  category: 'audit_only',
+  description: 'An owner changed a space’s name, slug or passcode.',
+  payload: z.strictObject({ changed: z.array(z.enum(['slug', 'name', 'passcode'])) }),
+  projection: inSpace,
+})
+
+export const memberLeft = defineEvent('space.member_left', {
+  category: 'audit_only',
+  deliverable: true,
+  description: 'Somebody left a space.',
+  payload: z.strictObject({ userId }),
+  projection: inSpace,
+})
+
+export const memberRemoved = defineEvent('space.member_removed', {
+  category: 'audit_only',
+  deliverable: true,
+  description: 'Somebody was removed from a space, by an owner or with their membership of the org.',
+  payload: z.strictObject({ userId, reason: z.enum(['owner', 'membership']) }),
+  projection: inSpace,
+})
+
+export const memberRoleSet = defineEvent('space.member_role_set', {
+  category: 'audit_only',
+  description: 'A member became owner of a space, or an owner a member.',
+  payload: z.strictObject({ userId, role: z.enum(['owner', 'member']) }),
+  projection: inSpace,
+})
+
+export const spectatorSet = defineEvent('space.spectator_set', {
+  category: 'audit_only',
+  description: 'Somebody watches from now on, or takes part again.',
+  payload: z.strictObject({ userId, spectator: z.boolean(), voteWithdrawn: z.boolean() }),
+  projection: inSpace,
+})

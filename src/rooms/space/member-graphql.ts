@@ -1,0 +1,41 @@
+import { builder } from '../../graphql/builder.ts'
+import { connectionType } from '../../graphql/connection.ts'
+import type { SortKey } from '../../graphql/keyset.ts'
+import { userById } from '../../identity/index.ts'
+import { isOrgViewer } from './loads.ts'
+import type { SpaceRole } from './membership.ts'
+
+export const SPACE_ROLES = ['owner', 'member'] as const satisfies readonly SpaceRole[]
+export const SpaceRoleEnum = builder.enumType('SpaceRole', {
+  description: 'The only permission of a space: owners add and remove members and set roles.',
+  values: { OWNER: { value: 'owner' }, MEMBER: { value: 'member' } } as const,
+})
+
+builder.prismaObject('SpaceMember', {
+  description: 'Somebody’s belonging to a space.',
+  fields: (t) => ({
+    user: t.field({ type: 'User', nullable: true, resolve: ({ userId }, _args, context) => userById(context, userId) }),
+    role: t.field({ type: SpaceRoleEnum, resolve: ({ role }) => role as SpaceRole }),
+    spectator: t.boolean({
+      description: 'Watches in all rooms of the space and does not vote; viewers of the org always do.',
+      resolve: async ({ spectator, userId }, _args, context) =>
+        spectator || (await isOrgViewer(context, userId)) !== null,
+    }),
+    joinedAt: t.expose('joinedAt', { type: 'DateTime' }),
+  }),
+})
+
+export const [SpaceMemberConnection, SpaceMemberEdge] = connectionType('SpaceMember', 'SpaceMember')
+
+export const IN_ORDER_OF_JOINING: readonly SortKey[] = [
+  { field: 'joinedAt', type: 'instant' },
+  { field: 'userId', type: 'uuid' },
+]
+
+/** Members of a space who count: with standing in the org (ROOM, words). */
+export const withStanding = (orgId: string) => ({
+  user: {
+    status: 'active',
+    OR: [{ homeOrgId: orgId }, { memberships: { some: { orgId, joinedAt: { not: null }, revokedAt: null } } }],
+  },
+})

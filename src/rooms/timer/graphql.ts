@@ -1,0 +1,44 @@
+import { arg } from '../../graphql/arguments.ts'
+import { mutation } from '../../graphql/mutation.ts'
+import { ROOM_ERRORS } from '../room/errors.ts'
+import { serverNow, TimerOnEnd } from '../room/graphql.ts'
+import { roomField } from '../room/payload.ts'
+import { extendTimer } from './extend-timer.ts'
+import { startTimer } from './start-timer.ts'
+import { stopTimer } from './stop-timer.ts'
+
+const roomId = arg.id('Room')
+
+mutation('roomTimerStart', {
+  description: 'Starts the timer of a room, by the database’s clock; one that runs is replaced. Hosts may.',
+  input: {
+    roomId,
+    seconds: arg.int(10, 3_600),
+    onEnd: arg
+      .enum(TimerOnEnd, ['none', 'reveal'])
+      .optional()
+      .describe('`REVEAL` opens the round if it has a vote. Default: `NONE`, nothing happens on the server.'),
+  },
+  errors: ROOM_ERRORS,
+  needs: 'standing',
+  run: startTimer,
+  payload: (t) => ({ room: roomField(t), serverNow: t.field({ type: 'DateTime', resolve: serverNow }) }),
+})
+
+mutation('roomTimerExtend', {
+  description: 'Moves the end of the timer, from now if it is past. Hosts may.',
+  input: { roomId, seconds: arg.int(10, 600) },
+  errors: ROOM_ERRORS,
+  needs: 'standing',
+  run: extendTimer,
+  payload: (t) => ({ room: roomField(t), serverNow: t.field({ type: 'DateTime', resolve: serverNow }) }),
+})
+
+mutation('roomTimerStop', {
+  description: 'Stops the timer. Hosts may.',
+  input: { roomId },
+  errors: ROOM_ERRORS,
+  needs: 'standing',
+  run: stopTimer,
+  payload: (t) => ({ room: roomField(t), serverNow: t.field({ type: 'DateTime', resolve: serverNow }) }),
+})
