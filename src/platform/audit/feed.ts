@@ -71,7 +71,7 @@ function scan(orgId: string, { position: { era, xact, id }, since }: FeedPlace, 
   return sql<Position>`
     SELECT id, era, xact_id::text AS xact FROM platform.audit_events
     WHERE org_id = ${orgId} AND (era, xact_id, id) > (${era}::integer, ${xact}::xid8, ${id}::uuid)
-      AND (era < platform.audit_era() OR xact_id < pg_snapshot_xmin(pg_current_snapshot()))
+      AND (xact_id < (SELECT pg_snapshot_xmin(pg_current_snapshot())) OR era < (SELECT platform.audit_era()))
       AND (era > ${since?.era}::integer OR pg_visible_in_snapshot(xact_id, ${since?.snapshot}::pg_snapshot) IS NOT TRUE)
     ORDER BY era, xact_id, id LIMIT ${limit}`
 }
