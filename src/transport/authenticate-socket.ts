@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config.ts'
 import { requestError } from '../graphql/request-errors.ts'
-import { authenticated, credentialOf, sessionCookie } from './principal.ts'
+import { sessionCookieName } from '../identity/index.ts'
+import { authenticated, credentialOf } from './principal.ts'
 import type { Held } from './streams.ts'
 
 /** Who opens a socket: `authorization` is what its connection_init carries. Throws UNAUTHENTICATED or FORBIDDEN. */
@@ -14,7 +15,7 @@ export type AuthenticateSocket = (request: IncomingMessage, authorization: unkno
 export function socketAuthentication(config: Config): AuthenticateSocket {
   const publicUrl = new URL(config.MOOTHALL_PUBLIC_URL)
   const origins = new Set([publicUrl.origin, ...config.MOOTHALL_CORS_ORIGINS])
-  const cookieName = sessionCookie(publicUrl.protocol === 'https:')
+  const cookieName = sessionCookieName(publicUrl.protocol === 'https:')
   const life = { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL }
 
   return async ({ headers }, authorization) => {

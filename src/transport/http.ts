@@ -21,6 +21,7 @@ import { useResponseStatus } from './plugins/use-response-status.ts'
 import { useSubscriptions } from './plugins/use-subscriptions.ts'
 import { contextOf, type Principal } from './principal.ts'
 import { answerError } from './request-failure.ts'
+import { SessionUse } from './session-use.ts'
 import { useServerSentEvents } from './sse.ts'
 import type { Streams } from './streams.ts'
 import { Traffic } from './traffic.ts'
@@ -55,7 +56,7 @@ export function createEngine(config: Config, log: Logger, { limiter, streams, re
       useLimits(config),
       useRateLimits(limiter),
       useCostExtension(),
-      useOperations(log),
+      useOperations(log, new SessionUse(touch, log)),
       useSubscriptions({ streams, refresh, touch, log }),
       useServerSentEvents(),
       useResponseStatus(),

@@ -7,10 +7,6 @@ import { type Authenticated, authenticate, csrfMatches, type SessionLife } from 
 export type Credential = { token: string; from: 'header' | 'cookie' }
 
 export const CSRF_HEADER = 'x-moothall-csrf'
-export const CSRF_COOKIE = 'moothall_csrf'
-
-/** `__Host-` binds the cookie to this host over https; browsers refuse the prefix on plain http (ID-13). */
-export const sessionCookie = (secure: boolean) => (secure ? '__Host-moothall' : 'moothall')
 
 /** An Authorization header wins, and the cookie is then not read (ID-1). Null when nothing was presented. */
 export function credentialOf(headers: IncomingHttpHeaders, cookieName: string): Credential | null {

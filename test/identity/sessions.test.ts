@@ -185,6 +185,13 @@ describe('having been seen', () => {
     expect(Math.abs(endsAt!.getTime() - Date.now() - 14 * DAY * 1000)).toBeLessThan(10_000)
   })
 
+  it('ID-16 moves with a mutation', async () => {
+    const person = await world.member()
+    await age(person, { seen: 3600 })
+    await person.mutate('viewerUpdate', {})
+    await expect.poll(() => seenSecondsAgo(person)).toBeLessThan(60)
+  })
+
   it('ID-16 never moves on a query', async () => {
     const person = await world.member()
     await age(person, { seen: 3600 })
@@ -222,8 +229,10 @@ describe('ending sessions', () => {
       expect.stringMatching(/^moothall=; .*Max-Age=0/),
       expect.stringMatching(/^moothall_csrf=; .*Max-Age=0/),
     ])
-    const again = await world.app.client().send(VIEWER, {}, { cookie, 'x-moothall-csrf': csrfToken })
-    expect(again.errors).toMatchObject(unauthenticated)
+    const again = await world.app.client().post(VIEWER, {}, { cookie, 'x-moothall-csrf': csrfToken })
+    expect(await again.json()).toMatchObject({ errors: unauthenticated })
+    // Another tab still has the cookies: they go, or the browser could not sign in again.
+    expect(again.headers.getSetCookie()).toEqual(response.headers.getSetCookie())
     const [row] = await world.sql<{ id: string }>(
       `SELECT id FROM identity.sessions WHERE csrf_hash = sha256($1::bytea) AND revoke_reason = 'logout'`,
       [Buffer.from(csrfToken)],

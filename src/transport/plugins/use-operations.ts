@@ -1,11 +1,16 @@
+import { OperationTypeNode } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Logger } from 'pino'
-import { executeOperation } from '../execute.ts'
+import type { Context } from '../../graphql/context.ts'
+import { executeOperation, operationTypeOf } from '../execute.ts'
+import type { SessionUse } from '../session-use.ts'
 
 /** Gives every query and mutation its database operation; resolvers find it without being told (DESIGN §2). */
-export function useOperations(log: Logger): Plugin {
+export function useOperations(log: Logger, use?: SessionUse): Plugin<Context> {
   return {
-    onExecute({ setExecuteFn }) {
+    onExecute({ args, setExecuteFn }) {
+      const { caller } = args.contextValue
+      if (use && caller && operationTypeOf(args) === OperationTypeNode.MUTATION) use.note(caller)
       setExecuteFn((args) => executeOperation(args, log))
     },
   }

@@ -4,10 +4,12 @@ import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import type { CookieJar } from '../../graphql/context.ts'
+import { isRequestError } from '../../graphql/request-errors.ts'
+import { clearSessionCookies, sessionCookieName } from '../../identity/index.ts'
 import { newId } from '../../lib/type-id.ts'
 import { clientFacts } from '../client-facts.ts'
 import { maskError } from '../masking.ts'
-import { authenticated, CSRF_HEADER, credentialOf, type Principal, requireCsrf, sessionCookie } from '../principal.ts'
+import { authenticated, CSRF_HEADER, credentialOf, type Principal, requireCsrf } from '../principal.ts'
 
 /** What node:http hands to Yoga, and what this plugin puts beside it. */
 export type ServerContext = { req: IncomingMessage; res: ServerResponse; requestId?: string; principal?: Principal }
@@ -17,7 +19,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 /** Names the request (PLAT-65) and settles who calls before anything of the document is looked at (ID-1, 2, 14). */
 export function usePrincipal(config: Config, log: Logger): Plugin<object, ServerContext> {
   const secure = config.MOOTHALL_PUBLIC_URL.startsWith('https:')
-  const cookieName = sessionCookie(secure)
+  const cookieName = sessionCookieName(secure)
   const life = { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL }
 
   return {
@@ -28,18 +30,23 @@ export function usePrincipal(config: Config, log: Logger): Plugin<object, Server
     },
     async onParams({ context }) {
       const { req, res, requestId = newId() } = context
-      const caller = await callerOf(req).catch((error: unknown) => {
+      const cookies = cookieJar(res, secure)
+      const caller = await callerOf(req, cookies).catch((error: unknown) => {
         throw maskError(error, requestId, log)
       })
       const client = clientFacts(req, config.MOOTHALL_TRUST_PROXY)
-      context.principal = { requestId, caller, client, cookies: cookieJar(res, secure) }
+      context.principal = { requestId, caller, client, cookies }
     },
   }
 
-  async function callerOf(request: IncomingMessage): Promise<Caller | null> {
+  async function callerOf(request: IncomingMessage, cookies: CookieJar): Promise<Caller | null> {
     const credential = credentialOf(request.headers, cookieName)
     if (!credential) return null
-    const session = await authenticated(credential, life)
+    const session = await authenticated(credential, life).catch((error: unknown) => {
+      // No script can drop the cookie of a session that has ended; kept, it would bar the browser from signing in again.
+      if (credential.from === 'cookie' && isRequestError(error)) clearSessionCookies(cookies)
+      throw error
+    })
     if (credential.from === 'cookie') requireCsrf(session, headerOf(request, CSRF_HEADER))
     return session.caller
   }
