@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { vi } from 'vitest'
 import { decodeId, encodeId } from '../../src/graphql/ids.ts'
 import { newSessionToken } from '../../src/identity/session/token.ts'
 import { newId } from '../../src/lib/type-id.ts'
@@ -249,6 +250,33 @@ export class World {
     return this.sql(
       'SELECT version::text, type, payload FROM rooms.room_events WHERE room_id = $1 ORDER BY room_events.version',
       [room.uuid],
+    )
+  }
+
+  /** Runs a statement in a transaction that stays open: whoever needs its locks waits until `release`. */
+  async hold(text: string, values: unknown[] = []): Promise<{ release(): Promise<void> }> {
+    const client = await this.#pool.connect()
+    await client.query('BEGIN')
+    await client.query(text, values)
+    return {
+      release: async () => {
+        await client.query('COMMIT')
+        client.release()
+      },
+    }
+  }
+
+  /** Until so many statements of the database wait for a lock: by that a test arranges a race. */
+  async untilBlocked(count = 1): Promise<void> {
+    await vi.waitUntil(
+      async () => {
+        const waiting = await this.sql(
+          `SELECT DISTINCT l.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+           WHERE a.datname = current_database() AND NOT l.granted`,
+        )
+        return waiting.length >= count
+      },
+      { timeout: 5_000, interval: 10 },
     )
   }
 
