@@ -372,6 +372,18 @@ describe('ending sessions', () => {
     expect(await holds(embedded)).toBe(false)
   })
 
+  it('PLAT-59 takes no null and no other type for whether the current one is spared, and ends nothing', async () => {
+    const person = await world.member()
+    expect(await person.mutate('sessionEndAll', { exceptCurrent: null })).toMatchObject({
+      __typename: 'InvalidInputError',
+      issues: [{ path: ['input', 'exceptCurrent'] }],
+    })
+    for (const input of [{ exceptCurrent: 'yes' }, { all: true }]) {
+      expect((await person.attempt('sessionEndAll', input)).errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
+    }
+    expect(await holds(person)).toBe(true)
+  })
+
   it.each([
     ['another type', (actor: Actor) => actor.id],
     ['a bare UUID', (actor: Actor) => actor.sessionId],
