@@ -17,6 +17,8 @@ export class Events {
   readonly request: ClientRequest
   response: IncomingMessage | undefined
   text = ''
+  readonly results: unknown[] = []
+  #parsed = 0
   ended = false
 
   constructor(world: LiveWorld, { query, person, accept = 'text/event-stream', headers = {} }: Asked) {
@@ -37,6 +39,7 @@ export class Events {
       response.setEncoding('utf8')
       response.on('data', (chunk) => {
         this.text += chunk
+        this.#parse()
       })
       response.on('end', () => {
         this.ended = true
@@ -51,16 +54,20 @@ export class Events {
     return this.request.writableFinished ? Promise.resolve() : once(this.request, 'finish')
   }
 
-  get results(): unknown[] {
-    return [...this.text.matchAll(/^event: next\ndata: (.*)\n\n/gm)].map(([, json]) => JSON.parse(json as string))
-  }
-
   get pings(): number {
     return this.text.match(/^:$/gm)?.length ?? 0
   }
 
   get complete(): boolean {
     return this.text.endsWith('event: complete\ndata:\n\n')
+  }
+
+  #parse(): void {
+    for (let end = this.text.indexOf('\n\n', this.#parsed); end >= 0; end = this.text.indexOf('\n\n', this.#parsed)) {
+      const [, json] = /^event: next\ndata: (.*)$/.exec(this.text.slice(this.#parsed, end)) ?? []
+      if (json !== undefined) this.results.push(JSON.parse(json))
+      this.#parsed = end + 2
+    }
   }
 
   leave(): void {

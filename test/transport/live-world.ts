@@ -5,6 +5,7 @@ import { buildSchema, type GraphQLSchema } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import pg from 'pg'
 import { pino } from 'pino'
+import { vi } from 'vitest'
 import { type Config, readConfig } from '../../src/config.ts'
 import { closePool, openPool, poolUse } from '../../src/db/pool.ts'
 import { sqlOne } from '../../src/db/sql.ts'
@@ -118,7 +119,13 @@ export class LiveWorld {
       : { recheck: recheckSessions, refresh: refreshCaller, touch: touchSession }
     this.streams = new Streams({
       bus: this.bus,
-      recheck: identity.recheck,
+      recheck: (sessionIds) => {
+        this.#rechecks += 1
+        return identity.recheck(sessionIds).finally(() => {
+          this.#rechecks -= 1
+          this.#recheckedAt = performance.now()
+        })
+      },
       limits: options.limits ?? { sockets: 20, streams: 200 },
       log,
     })
@@ -242,6 +249,14 @@ export class LiveWorld {
     )
     await superuser.end()
   }
+
+  /** Waits for the checks that opening a stream brings, so that what ends it later is something else. */
+  async settled(): Promise<void> {
+    await vi.waitUntil(() => this.#rechecks === 0 && performance.now() - this.#recheckedAt > 200, { interval: 10 })
+  }
+
+  #rechecks = 0
+  #recheckedAt = 0
 
   /** Tells everybody who follows the feed. */
   publish(...facts: string[]): void {

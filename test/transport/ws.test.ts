@@ -194,6 +194,7 @@ describe('the end of standing', () => {
     for (const peer of [gone, stays, other]) peer.subscribe('feed', feed)
     await vi.waitUntil(() => world.attached === 3)
 
+    await world.settled()
     const since = performance.now()
     await world.revoke(ben)
     expect((await gone.closed()).code).toBe(4401)
@@ -207,6 +208,7 @@ describe('the end of standing', () => {
   it('PLAT-33 closes sockets by 4403 when the membership ends, by 4401 when the person is disabled', async () => {
     const [ben, cid] = [await world.person(), await world.person()]
     const [expelled, disabled] = [await connect(ben), await connect(cid)]
+    await world.settled()
     await world.expel(ben)
     await world.sql.query(`UPDATE identity.users SET status = 'disabled' WHERE id = $1`, [cid.userId])
     expect((await expelled.closed(1_000)).code).toBe(4403)
@@ -219,6 +221,7 @@ describe('the end of standing', () => {
     peer.subscribe('admins', admins)
     peer.subscribe('feed', feed)
     await vi.waitUntil(() => world.attached === 2)
+    await world.settled()
     await world.setRole(ben, 'member')
 
     const last = await peer.next('admins', 'next')
@@ -257,6 +260,7 @@ describe('the end of standing', () => {
     peer.subscribe('feed', feed)
     await vi.waitUntil(() => world.attached === 1)
     // A revocation that no NOTIFY tells of, while the listener is down.
+    await world.settled()
     await world.sql.query('ALTER TABLE identity.sessions DISABLE TRIGGER USER')
     await world.revoke(ben)
     await world.sql.query('ALTER TABLE identity.sessions ENABLE TRIGGER USER')
