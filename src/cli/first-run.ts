@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { fromDatabase } from '../graphql/database-errors.ts'
 import { ConflictError } from '../graphql/errors.ts'
 import { createOrgAsOperator } from '../identity/index.ts'
 import type { RunningServer } from '../server.ts'
@@ -15,7 +16,8 @@ export async function makeFirstOrg({ database }: RunningServer): Promise<FirstOw
   try {
     await createOrgAsOperator({ ...FIRST, owner: { email: EMAIL, displayName: 'Owner', password } })
   } catch (error) {
-    if (error instanceof ConflictError) return null // another process that started beside this one was faster
+    // Another process that started beside this one was faster.
+    if ((fromDatabase(error) ?? error) instanceof ConflictError) return null
     throw error
   }
   return { org: FIRST.slug, email: EMAIL, password }

@@ -3,6 +3,7 @@ import { ConfigError } from '../config.ts'
 import { DatabaseRefusedError } from '../db/database.ts'
 import { EmbeddedError } from '../db/embedded-error.ts'
 import { MigrationError } from '../db/migrate.ts'
+import { fromDatabase } from '../graphql/database-errors.ts'
 import { DomainError, InvalidInputError } from '../graphql/errors.ts'
 import { redactText } from '../lib/redact.ts'
 import { type Command, RefusedError, type Terminal, UsageError, type Values } from './command.ts'
@@ -84,7 +85,7 @@ function terminal(json: boolean): Terminal {
 
 /** Errors made for the operator are shown as they are; what is left may hold anything, so it is cleared of secrets. */
 function report(error: unknown, json: boolean): number {
-  const { code, message } = described(error)
+  const { code, message } = described(fromDatabase(error) ?? error)
   process.stderr.write(`${json ? JSON.stringify({ error: { code, message } }) : message}\n`)
   return error instanceof UsageError ? USAGE : REFUSED
 }
