@@ -116,11 +116,12 @@ class Operation {
   }
 
   async #begin(): Promise<pg.PoolClient> {
+    const opening = `${beginning(this.kind)}; ${settings(this.scope)}` // before the lease: what throws behind it would keep it
     const connection = await lease()
     // With its errors unheard a connection that breaks under a lease would end the process; the statement reports it.
     connection.on('error', ignore)
     // Sent, not awaited: the first statement follows in the same trip. If this fails, so does everything behind it.
-    this.#send(connection, { text: `${beginning(this.kind)}; ${settings(this.scope)}` }).catch(ignore)
+    this.#send(connection, { text: opening }).catch(ignore)
     return connection
   }
 

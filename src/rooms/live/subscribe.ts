@@ -15,13 +15,19 @@ import type { Mask } from './rendering.ts'
 
 let hub: RoomHub | undefined
 let log: Logger | undefined
+/** Presence that is being ended; the pool must outlive it. */
+const ending = new Set<Promise<void>>()
 
 /** Called once at start; streams need the bus, and the masking of errors that the transport gives all answers. */
-export function startRoomLive(options: { bus: Bus; mask: Mask; log: Logger }): { hub: RoomHub; stop(): void } {
+export function startRoomLive(options: { bus: Bus; mask: Mask; log: Logger }): { hub: RoomHub; stop(): Promise<void> } {
   const started = new RoomHub(options.bus, options.mask, options.log)
   hub = started
   log = options.log
-  return { hub: started, stop: () => started.close() }
+  const stop = async () => {
+    started.close()
+    await Promise.all(ending)
+  }
+  return { hub: started, stop }
 }
 
 type Args = { roomId: string; sinceVersion?: bigint | undefined; connectionId?: string | undefined }
@@ -97,8 +103,10 @@ class RoomStream extends DirectStream {
     this.#endKeepAlive?.()
     if (this.#member) hub.remove(audience, this.#member)
     // The connection is gone whatever becomes of this; what is left behind, the sweep takes (ROOM-52).
-    operation('write', scopeOf(caller), () => detachFromRoom(caller, audience.roomId, presence.connectionId)).catch(
-      (error: unknown) => log?.warn({ err: error, roomId: audience.roomId }, 'presence could not be ended'),
-    )
+    const detached = operation('write', scopeOf(caller), () =>
+      detachFromRoom(caller, audience.roomId, presence.connectionId),
+    ).catch((error: unknown) => log?.warn({ err: error, roomId: audience.roomId }, 'presence could not be ended'))
+    ending.add(detached)
+    void detached.finally(() => ending.delete(detached))
   }
 }
