@@ -27,9 +27,9 @@ export function useServerSentEvents({
       const stream = serverContext?.[OUTLET]
       // One result is JSON to those who take that too; a stream of them is for those who asked for one.
       if (!stream || (!isResults(result) && accepts(request, 'json'))) return
-      setResultProcessor((_, fetchAPI) => {
-        stream.start(isResults(result) ? result : once(result as ExecutionResult), pingEvery)
-        return new fetchAPI.Response(stream.body as never, { status: statusOf(result), headers: headersOf(result) })
+      setResultProcessor((answer, fetchAPI) => {
+        stream.start(isResults(answer) ? answer : once(answer as ExecutionResult), pingEvery)
+        return new fetchAPI.Response(stream.body as never, { status: statusOf(answer), headers: headersOf(answer) })
       }, 'text/event-stream')
     },
   }

@@ -1,24 +1,19 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { buildSchema, type GraphQLSchema } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import pg from 'pg'
 import { pino } from 'pino'
 import { vi } from 'vitest'
 import { type Config, readConfig } from '../../src/config.ts'
 import { closePool, openPool, poolUse } from '../../src/db/pool.ts'
-import { sqlOne } from '../../src/db/sql.ts'
 import type { Context } from '../../src/graphql/context.ts'
-import { invalidInput, NotFoundError } from '../../src/graphql/errors.ts'
 import { recheckSessions, refreshCaller } from '../../src/identity/session/recheck-sessions.ts'
 import { newCsrfSecret, newSessionToken } from '../../src/identity/session/token.ts'
 import { touchSession } from '../../src/identity/session/touch-session.ts'
 import { configureIdentity } from '../../src/identity/settings.ts'
 import { newId } from '../../src/lib/type-id.ts'
-import { DirectStream, type Subscriber } from '../../src/live/direct-stream.ts'
 import { PostgresBus } from '../../src/live/postgres-bus.ts'
-import { sourceOf } from '../../src/live/source.ts'
 import { socketAuthentication } from '../../src/transport/authenticate-socket.ts'
 import { useOperations } from '../../src/transport/plugins/use-operations.ts'
 import { type ServerContext, usePrincipal } from '../../src/transport/plugins/use-principal.ts'
@@ -28,6 +23,7 @@ import { useServerSentEvents } from '../../src/transport/sse.ts'
 import { type Held, Streams } from '../../src/transport/streams.ts'
 import { attachWebSockets, type WebSockets, type WebSocketsOptions } from '../../src/transport/ws.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { liveSchema, type TestDirect } from './live-schema.ts'
 
 export type Person = { orgId: string; userId: string; sessionId: string; token: string; csrf: string }
 
@@ -130,7 +126,7 @@ export class LiveWorld {
       log,
     })
     const yoga = createYoga<ServerContext & { principal?: Principal }>({
-      schema: this.#schema(),
+      schema: liveSchema(this),
       context: (initial) => contextOf(initial.principal as Principal),
       plugins: [
         trusting ? this.#useTrusted() : usePrincipal(config, log),
@@ -262,126 +258,5 @@ export class LiveWorld {
   publish(...facts: string[]): void {
     this.facts.push(...facts)
     for (const wake of [...this.wake]) wake()
-  }
-
-  #schema(): GraphQLSchema {
-    const schema = buildSchema(/* GraphQL */ `
-      type Query { hello: String slow: String boom: String secret: String }
-      type Mutation { bump: Int }
-      type Event { fact: String load: Int transaction: String person: String boom: String }
-      type Subscription {
-        feed(from: Int): Event
-        admins: Event
-        parked: Event
-        pending: Event
-        refused: Event
-        missing: Event
-        broken: Event
-        direct: Event
-      }
-    `)
-    const fields = (type: string) =>
-      (schema.getType(type) as never as { getFields(): Record<string, Field> }).getFields()
-    const query = fields('Query')
-    query['hello']!.resolve = () => 'world'
-    query['slow']!.resolve = async () => {
-      this.asked += 1
-      await this.gate.promise
-      return 'done'
-    }
-    query['boom']!.resolve = () => {
-      throw new Error('password=hunter2')
-    }
-    fields('Mutation')['bump']!.resolve = () => 1
-
-    const event = fields('Event')
-    event['fact']!.resolve = (fact) => fact
-    event['load']!.resolve = (_fact, _args, context) => {
-      context.loads.set({}, 1)
-      return context.loads.size
-    }
-    event['transaction']!.resolve = async () => {
-      const { snapshot } = await sqlOne<{ snapshot: string }>`
-        SELECT pg_backend_pid() || ' ' || statement_timestamp() AS snapshot`
-      return snapshot
-    }
-    event['person']!.resolve = async (_fact, _args, context) => {
-      this.contexts.push(context)
-      const { person } = await sqlOne<{ person: string }>`SELECT current_setting('moothall.user_id', true) AS person`
-      return person
-    }
-    event['boom']!.resolve = () => {
-      throw new Error('password=hunter2')
-    }
-
-    const subscription = fields('Subscription')
-    for (const field of Object.values(subscription)) field.resolve = (fact) => fact
-    subscription['feed']!.subscribe = (_root, { from }) => this.#feed(from ?? this.facts.length)
-    subscription['admins']!.subscribe = () => this.#feed(this.facts.length)
-    subscription['admins']!.extensions = { needs: 'admin' }
-    subscription['parked']!.subscribe = () => this.#feed(Number.MAX_SAFE_INTEGER)
-    subscription['pending']!.subscribe = async () => {
-      this.asked += 1
-      await this.gate.promise
-      return this.#feed(0)
-    }
-    subscription['refused']!.subscribe = () => {
-      throw invalidInput('after', 'expected a cursor')
-    }
-    subscription['missing']!.subscribe = () => {
-      throw new NotFoundError()
-    }
-    subscription['broken']!.subscribe = () =>
-      sourceOf({ attach: () => () => {}, read: async () => Promise.reject(new Error('password=hunter2')) })
-    subscription['direct']!.subscribe = () => new TestDirect(this.directs)
-    return schema
-  }
-
-  #feed(from: number): AsyncIterable<string> {
-    let cursor = from
-    this.asked += 1
-    return sourceOf<string>({
-      attach: (wake) => {
-        this.attached += 1
-        this.wake.add(wake)
-        return () => {
-          this.attached -= 1
-          this.wake.delete(wake)
-        }
-      },
-      read: async () => {
-        const items = this.facts.slice(cursor)
-        cursor = Math.max(cursor, this.facts.length)
-        return { items }
-      },
-    })
-  }
-}
-
-type Field = {
-  resolve: (source: unknown, args: Record<string, never>, context: Context) => unknown
-  subscribe: (source: unknown, args: Record<string, never>, context: Context) => unknown
-  extensions: Record<string, unknown>
-}
-
-/** Writes what the test tells it to. */
-export class TestDirect extends DirectStream {
-  subscriber: Subscriber | undefined
-  closed = 0
-  readonly #all: Set<TestDirect>
-
-  constructor(all: Set<TestDirect>) {
-    super()
-    this.#all = all
-    all.add(this)
-  }
-
-  override async open(subscriber: Subscriber): Promise<void> {
-    this.subscriber = subscriber
-  }
-
-  override close(): void {
-    this.closed += 1
-    this.#all.delete(this)
   }
 }
