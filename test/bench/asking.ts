@@ -11,13 +11,14 @@ type Asked = {
   name: string
   server: ServerProcess
   path: string
+  warmUp: number
   load: LoadProcess
   turns: string
   connections: Asking[]
 }
 
 /** A contender that answers requests over HTTP. */
-export function asked({ name, server, path, load, turns, connections }: Asked): Contender {
+export function asked({ name, server, path, warmUp, load, turns, connections }: Asked): Contender {
   const job: Omit<HttpJob, 'requests'> = {
     url: `${server.url}${path}`,
     turns,
@@ -26,7 +27,7 @@ export function asked({ name, server, path, load, turns, connections }: Asked): 
       exchanges,
     })),
   }
-  return { name, server, run: (requests) => load.run('http', { ...job, requests }) }
+  return { name, server, warmUp, run: (requests) => load.run('http', { ...job, requests }) }
 }
 
 /** A GraphQL document and the JSON of the data it must answer with. */

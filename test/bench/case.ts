@@ -18,7 +18,6 @@ export type Case = {
 export type Setting = {
   contenders: readonly Contender[]
   units: number
-  warmUp: number
   /** Checks what is left when all has run, and clears up. */
   end?(): Promise<void>
   /** What a reader should know beside the figures, which are those of the contenders in their order. */

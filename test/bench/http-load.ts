@@ -36,7 +36,8 @@ export async function askOverHttp({ url, connections, turns: name, requests }: H
           const sent = performance.now()
           const body = await post(url, headers, send, agent)
           times.push(performance.now() - sent)
-          if (!holds(body, expect)) throw new Error(`${url} answered ${body.slice(0, 500)}\nexpected data ${expect.slice(0, 500)}`)
+          if (!holds(body, expect))
+            throw new Error(`${url} answered ${body.slice(0, 500)}\nexpected data ${expect.slice(0, 500)}`)
         }
       } finally {
         agent.destroy()
@@ -49,7 +50,10 @@ export async function askOverHttp({ url, connections, turns: name, requests }: H
 /** The data to the byte and no errors; the product adds what the document cost. */
 function holds(body: string, data: string): boolean {
   const start = `{"data":${data}`
-  return body === `${start}}` || (body.startsWith(`${start},"extensions":{"cost":`) && !body.includes('"errors"', start.length))
+  return (
+    body === `${start}}` ||
+    (body.startsWith(`${start},"extensions":{"cost":`) && !body.includes('"errors"', start.length))
+  )
 }
 
 export function post(url: string, headers: Record<string, string>, body: string, agent?: Agent): Promise<string> {

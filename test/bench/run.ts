@@ -46,8 +46,8 @@ async function runAll(cases: readonly Case[]): Promise<Report> {
 }
 
 async function runCase(one: Case, stage: Stage): Promise<Result> {
-  const { contenders, units, warmUp, end, note } = await one.set(stage, options)
-  const rounds = await measure(contenders, { rounds: options.rounds, units, warmUp, postmaster: stage.postmaster })
+  const { contenders, units, end, note } = await one.set(stage, options)
+  const rounds = await measure(contenders, { rounds: options.rounds, units, postmaster: stage.postmaster })
   await end?.()
   const names = contenders.map(({ name }) => name)
   return resultOf(one, names, rounds, note)

@@ -35,7 +35,8 @@ export class Subscribers {
   async open({ group: name, url, subscriptions }: SocketsJob): Promise<null> {
     const group: Group = { sockets: [], turn: 0, onFrame: () => {} }
     this.#groups.set(name, group)
-    const waiting = typeof subscriptions === 'number' ? Array.from({ length: subscriptions }, () => null) : subscriptions
+    const waiting =
+      typeof subscriptions === 'number' ? Array.from({ length: subscriptions }, () => null) : subscriptions
     const queue = waiting.values()
     const openers = Array.from({ length: OPENING_AT_ONCE }, async () => {
       for (const subscription of queue) {

@@ -10,11 +10,10 @@ export const authentication: Case = {
   against: 'moothall, as nobody',
   async set({ fixtures, product, load }, { requests }) {
     const exchanges = [graphql('{ __typename }', {}, { __typename: 'Query' })]
-    const common = { server: product, path: '/graphql', load, turns: 'authentication' }
+    const common = { server: product, path: '/graphql', load, turns: 'authentication', warmUp: requests }
     const people = fixtures.people.slice(0, CONNECTIONS)
     return {
       units: requests,
-      warmUp: requests,
       contenders: [
         asked({ name: 'moothall', ...common, connections: people.map((person) => ({ person, exchanges })) }),
         asked({ name: 'moothall, as nobody', ...common, connections: people.map(() => ({ person: null, exchanges })) }),

@@ -21,7 +21,7 @@ export const fanOut: Case = {
   unit: 'event',
   against: 'bare ws',
   target: 0.7,
-  async set({ fixtures, product, bareWs, load }, { subscribers, events }) {
+  async set({ fixtures, product, bareWs, load }, { subscribers, events, requests }) {
     const { people, watched, tables } = fixtures
     const payload = { query: DOCUMENT, variables: { roomId: encodeId('Room', watched.roomId) } }
     const subscriptions = Array.from({ length: subscribers }, (_, at) => ({
@@ -42,11 +42,17 @@ export const fanOut: Case = {
     ): Contender => ({
       name,
       server,
+      warmUp: 3 * events,
       async run(units) {
         const publish = exchanges
           ? { url: `${server.url}/graphql`, headers: authorization, exchanges }
           : { url: server.url, headers: {}, exchanges }
-        const outcome = await load.run('broadcast', { group, publish, marker: '"__typename":"VoteCast"', events: units })
+        const outcome = await load.run('broadcast', {
+          group,
+          publish,
+          marker: '"__typename":"VoteCast"',
+          events: units,
+        })
         frameBytes = outcome.frameBytes
         return outcome
       },
@@ -54,17 +60,17 @@ export const fanOut: Case = {
     const alone: Contender = {
       name: 'moothall, nobody subscribed',
       server: product,
-      run: (requests) =>
+      warmUp: requests,
+      run: (units) =>
         load.run('http', {
           url: `${product.url}/graphql`,
           turns: 'fan-out',
-          requests,
+          requests: units,
           connections: [{ headers: authorization, exchanges: votes(tables[0]!) }],
         }),
     }
     return {
       units: events,
-      warmUp: events,
       contenders: [
         broadcasting('moothall', product, 'product', votes(watched)),
         broadcasting('bare ws', bareWs, 'bare', null),

@@ -30,13 +30,13 @@ export function readCase({ name, title, document, variables, path, asked: body, 
       const ofPeer = people.map(({ userId }) => [
         byHand({ org: fixtures.orgId, user: userId, ...body(fixtures) }, data(fixtures)),
       ])
-      const peer = { server: plainPg, path, load, turns: name }
+      const common = { load, turns: name, warmUp: requests }
+      const peer = { server: plainPg, path, ...common }
       return {
         units: requests,
-        warmUp: requests,
         contenders: [
           asked({
-            ...{ name: 'moothall', server: product, path: '/graphql', load, turns: name },
+            ...{ name: 'moothall', server: product, path: '/graphql', ...common },
             connections: people.map((person) => ({ person, exchanges: ofProduct })),
           }),
           asked({

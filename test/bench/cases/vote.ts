@@ -28,14 +28,14 @@ export const vote: Case = {
     const ofPeer = seats.map(({ table, person }) =>
       CARDS.map((card) => byHand({ org: fixtures.orgId, user: person.userId, ...table, card }, answer(card))),
     )
-    const peer = { server: plainPg, path: '/vote', load, turns: 'vote' }
+    const common = { load, turns: 'vote', warmUp: requests }
+    const peer = { server: plainPg, path: '/vote', ...common }
     const before = await counted(stage, fixtures)
     return {
       units: requests,
-      warmUp: requests,
       contenders: [
         asked({
-          ...{ name: 'moothall', server: product, path: '/graphql', load, turns: 'vote' },
+          ...{ name: 'moothall', server: product, path: '/graphql', ...common },
           connections: seats.map(({ table, person }) => ({ person, exchanges: votes(table) })),
         }),
         asked({

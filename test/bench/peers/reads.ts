@@ -19,9 +19,13 @@ const LIST = `
         SELECT (
           SELECT row_to_json(connection) FROM (
             SELECT array_to_json(array_agg(row_to_json(node))) AS nodes FROM (
-              SELECT m.role, (SELECT row_to_json(u) FROM (SELECT u.display_name AS "displayName") AS u) AS "user"
+              SELECT upper(m.role) AS role, (SELECT row_to_json(u) FROM (SELECT u.display_name AS "displayName") AS u) AS "user"
               FROM rooms.space_members AS m JOIN identity.users AS u ON u.id = m.user_id
-              WHERE m.org_id = s.org_id AND m.space_id = s.id
+              WHERE m.org_id = s.org_id AND m.space_id = s.id AND u.status = 'active' AND (
+                u.home_org_id = m.org_id OR EXISTS (
+                  SELECT FROM identity.memberships AS standing
+                  WHERE standing.org_id = m.org_id AND standing.user_id = u.id
+                    AND standing.joined_at IS NOT NULL AND standing.revoked_at IS NULL))
               ORDER BY m.joined_at, m.user_id LIMIT 50
             ) AS node
           ) AS connection) AS members
@@ -33,15 +37,17 @@ const LIST = `
 
 type Asked = { id: string }
 
-const read = (name: string, text: string) => async (scope: Required<Scope>, { id }: Asked) => {
-  const values = [scope.org, id, scope.user]
-  const row = await readOne<{ text: string }>('REPEATABLE READ READ ONLY', scope, {
-    name,
-    text,
-    values,
-  })
-  return row?.text ?? '{}'
-}
+const read =
+  (name: string, text: string) =>
+  async (scope: Required<Scope>, { id }: Asked) => {
+    const values = [scope.org, id, scope.user]
+    const row = await readOne<{ text: string }>('REPEATABLE READ READ ONLY', scope, {
+      name,
+      text,
+      values,
+    })
+    return row?.text ?? '{}'
+  }
 
 export const readNode = read('node', NODE)
 export const readList = read('list', LIST)
