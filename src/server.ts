@@ -53,6 +53,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
       statementTimeout: config.MOOTHALL_STATEMENT_TIMEOUT,
       prepared: config.MOOTHALL_DATABASE_PREPARED,
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+      onExhausted: ({ waiting, inUse, cause }) => log.warn({ err: cause, waiting, inUse }, 'pool exhausted'),
     })
     opened.defer(closePool)
     const limiter = openLimiter(config, secrets, database, opened, log)

@@ -10,6 +10,8 @@ export type PoolOptions = {
   /** Named prepared statements; off behind poolers that do not know them. */
   prepared: boolean
   onIdleError?: (error: Error) => void
+  /** No connection could be had; `cause` says whether the wait was too long or the server refused. */
+  onExhausted?: (error: PoolExhaustedError) => void
 }
 
 /** No connection came free in time, the server has none left, or it cannot be reached (PLAT-8). */
@@ -17,8 +19,8 @@ export class PoolExhaustedError extends Error {
   override name = 'PoolExhaustedError'
   readonly waiting: number
   readonly inUse: number
-  constructor(waiting: number, inUse: number) {
-    super('No database connection came free in time.')
+  constructor(waiting: number, inUse: number, cause: unknown) {
+    super('No database connection came free in time.', { cause })
     this.waiting = waiting
     this.inUse = inUse
   }
@@ -61,12 +63,14 @@ export function poolUse(): { total: number; idle: number; waiting: number } {
 /** Leases one connection. The caller gives it back with `release()`, or `release(error)` when its state is in doubt. */
 export async function lease(): Promise<pg.PoolClient> {
   if (!current) throw new Error('The pool is not open.')
-  const { pool } = current
+  const { pool, options } = current
   try {
     return await pool.connect()
   } catch (error) {
     if (isMisconfigured(error)) throw error
-    throw new PoolExhaustedError(pool.waitingCount, pool.totalCount - pool.idleCount)
+    const exhausted = new PoolExhaustedError(pool.waitingCount, pool.totalCount - pool.idleCount, error)
+    options.onExhausted?.(exhausted)
+    throw exhausted
   }
 }
 

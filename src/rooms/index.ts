@@ -10,6 +10,6 @@ import './live/graphql.ts'
 import './audit-event.ts'
 import './space/follow-identity.ts'
 
-export { startRoomLive } from './live/subscribe.ts'
+export { openRoomStreams, startRoomLive } from './live/subscribe.ts'
 export { configureRooms } from './settings.ts'
 export { startRoomSweeps } from './sweeps.ts'

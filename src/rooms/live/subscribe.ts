@@ -30,6 +30,9 @@ export function startRoomLive(options: { bus: Bus; mask: Mask; log: Logger }): {
   return { hub: started, stop }
 }
 
+/** Room streams that this process serves. */
+export const openRoomStreams = (): number => hub?.size ?? 0
+
 type Args = { roomId: string; sinceVersion?: bigint | undefined; connectionId?: string | undefined }
 
 /** Opens a stream: checks that the viewer may see the room, makes them present, and hands the stream to the transport. */

@@ -1,0 +1,115 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { openRoomStreams } from '../../src/rooms/index.ts'
+import { startApp } from '../support/app.ts'
+import { type Frame, openRoomStream, type Stream } from '../support/room-stream.ts'
+import { createWorld, type World } from '../support/world.ts'
+
+let world: World
+const open: Stream[] = []
+const statements: string[] = []
+
+beforeAll(async () => {
+  world = await createWorld(await startApp())
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
+  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args: unknown[]) {
+    const [statement] = args as [string | { text?: string }]
+    statements.push(typeof statement === 'string' ? statement : (statement.text ?? ''))
+    return query.apply(this, args)
+  } as never)
+})
+afterAll(async () => {
+  for (const stream of open) stream.close()
+  await world.close()
+})
+
+const STATE = `subscription ($roomId: ID!, $sinceVersion: BigInt) { roomEvents(roomId: $roomId, sinceVersion: $sinceVersion) { __typename version
+  ... on VoteCast { userId }
+  ... on RoomSnapshot { room { title facilitator { displayName } participants { user { displayName } present } poker { votedUserIds waitingFor { id } stories { title votes { card } result { average } } } } } } }`
+const ABOUT_STATE =
+  /rooms\.(room_people|round_voted|room_events|stories|votes)|"rooms"\."(rooms|stories|room_participants)"|"identity"\."users"/
+
+const is = (type: string) => (event: Frame) => event.__typename === type
+
+it('ROOM-173 costs the database by rooms, not by heads: one vote to 2 and to 40 subscribers', async () => {
+  const { room, host, voters } = await world.pokerRoom({ voters: 8, stories: 3 })
+  const people = [host, ...voters]
+  const join = async (count: number) => {
+    const streams = Array.from({ length: count }, (_, at) =>
+      openRoomStream({
+        url: `${world.app.url}/graphql`,
+        token: people[at % people.length]!.client.token!,
+        query: STATE,
+        variables: { roomId: room.id },
+      }),
+    )
+    open.push(...streams)
+    await Promise.all(streams.map((stream) => stream.next(is('RoomSnapshot'))))
+    return streams
+  }
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 600)) // presence of those who joined, polling aside
+  const costOfVote = async (card: string) => {
+    await settle()
+    statements.length = 0
+    const { version } = (await voters[0]!.vote(room, card))['room']
+    await Promise.all(open.map((stream) => stream.next((event) => event.version === version)))
+    await settle()
+    return statements.filter((text) => ABOUT_STATE.test(text)).length
+  }
+
+  await join(2)
+  const withTwo = await costOfVote('1')
+  await join(38)
+  const withForty = await costOfVote('2')
+  expect(withTwo).toBeGreaterThan(0)
+  expect(withForty).toBeLessThanOrEqual(withTwo + 4) // the pace of polling may add a look
+})
+
+it('ROOM-173 reads one state for all who come back at once', async () => {
+  const { room, host, voters } = await world.pokerRoom({ voters: 4, stories: 3 })
+  const people = [host, ...voters]
+  for (const person of people) await world.attend(room, person)
+  statements.length = 0
+  const streams = Array.from({ length: 60 }, (_, at) =>
+    openRoomStream({
+      url: `${world.app.url}/graphql`,
+      token: people[at % people.length]!.client.token!,
+      query: STATE,
+      variables: { roomId: room.id },
+    }),
+  )
+  open.push(...streams)
+  await Promise.all(streams.map((stream) => stream.next(is('RoomSnapshot'))))
+  const stories = statements.filter((text) => text.includes('"rooms"."stories"')).length
+  expect(stories).toBeGreaterThan(0)
+  expect(stories).toBeLessThan(25) // arrivals share what is under way; were it by heads there would be 60 and more
+})
+
+it('ROOM-174 leaves nothing behind: 200 streams opened and broken off at any moment', async () => {
+  const { room, host, voters } = await world.pokerRoom({ voters: 3 })
+  for (const stream of open.splice(0)) stream.close()
+  await vi.waitFor(() => expect(openRoomStreams()).toBe(0), 10_000)
+  await world.sql('DELETE FROM rooms.room_presence')
+
+  const people = [host, ...voters]
+  for (let round = 0; round < 20; round++) {
+    const streams = Array.from({ length: 10 }, (_, at) =>
+      openRoomStream({
+        url: `${world.app.url}/graphql`,
+        token: people[at % people.length]!.client.token!,
+        variables: { roomId: room.id },
+      }),
+    )
+    await Promise.all(
+      streams.map(async (stream, at) => {
+        if (at % 3 === 0) await stream.next(is('RoomSnapshot'))
+        else await new Promise((resolve) => setTimeout(resolve, at * 4))
+        stream.close()
+      }),
+    )
+  }
+  await vi.waitFor(async () => {
+    expect(openRoomStreams()).toBe(0)
+    expect(await world.sql('SELECT FROM rooms.room_presence')).toEqual([])
+  }, 15_000)
+}, 60_000)
