@@ -18,7 +18,7 @@ export class Events {
   response: IncomingMessage | undefined
   text = ''
   readonly results: unknown[] = []
-  #parsed = 0
+  readonly #pending: string[] = []
   ended = false
 
   constructor(world: LiveWorld, { query, person, accept = 'text/event-stream', headers = {} }: Asked) {
@@ -37,9 +37,9 @@ export class Events {
     this.request.on('response', (response) => {
       this.response = response
       response.setEncoding('utf8')
-      response.on('data', (chunk) => {
+      response.on('data', (chunk: string) => {
         this.text += chunk
-        this.#parse()
+        this.#parse(chunk)
       })
       response.on('end', () => {
         this.ended = true
@@ -62,11 +62,13 @@ export class Events {
     return this.text.endsWith('event: complete\ndata:\n\n')
   }
 
-  #parse(): void {
-    for (let end = this.text.indexOf('\n\n', this.#parsed); end >= 0; end = this.text.indexOf('\n\n', this.#parsed)) {
-      const [, json] = /^event: next\ndata: (.*)$/.exec(this.text.slice(this.#parsed, end)) ?? []
+  /** Every write ends a frame, so whenever all of it is there the text ends so too. */
+  #parse(chunk: string): void {
+    this.#pending.push(chunk)
+    if (!chunk.endsWith('\n\n') && chunk !== '\n') return
+    for (const frame of this.#pending.splice(0).join('').split('\n\n')) {
+      const [, json] = /^event: next\ndata: (.*)$/.exec(frame) ?? []
       if (json !== undefined) this.results.push(JSON.parse(json))
-      this.#parsed = end + 2
     }
   }
 

@@ -238,9 +238,10 @@ describe('frames of a stream that writes by itself', () => {
     expect(sink.unsent).toBeLessThan(1_048_576 + 40_000)
     events.response?.resume()
     await sink.drained()
+    await events.take(sent)
+    await vi.waitUntil(() => sink.unsent === 0)
 
     events.response?.pause()
-    await vi.waitUntil(() => sink.unsent === 0)
     const snapshot = JSON.stringify({ data: 'y'.repeat(6_000_000) })
     expect(sink.send(snapshot)).toBe(true)
     expect(sink.send(frame)).toBe(true) // although the snapshot is not through
