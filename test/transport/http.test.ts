@@ -156,6 +156,37 @@ describe('status', () => {
   })
 })
 
+describe('introspection', () => {
+  const codes = async (answer: Promise<{ errors?: { extensions: { code?: string } }[] }>) =>
+    (await answer).errors?.map(({ extensions }) => extensions.code)
+
+  it('PLAT-66 is for whoever is signed in, also of a document that others have sent before', async () => {
+    const document = '{ __schema { queryType { ...F } } } fragment F on __Type { name }'
+
+    expect(await codes(world.owner.send(document))).toBeUndefined()
+    expect(await codes(app.client().send(document))).toContain('GRAPHQL_VALIDATION_FAILED')
+    expect(await codes(app.client().send('{ ...S } fragment S on Query { __type(name: "User") { name } }'))).toContain(
+      'GRAPHQL_VALIDATION_FAILED',
+    )
+    expect(await codes(world.owner.send(document))).toBeUndefined()
+  })
+
+  it('PLAT-66 names are suggested to nobody else, in documents and in variables', async () => {
+    const create =
+      'mutation ($input: SessionCreateAnonymousInput!) { sessionCreateAnonymous(input: $input) { __typename } }'
+    const input = { orgSlug: 'main', displayName: 'Ada', delivery: 'COOKY' }
+    for (const [document, variables] of [
+      ['{ viewr { __typename } }', {}],
+      [create, { input }],
+      [create, { input: { ...input, displayNam: 'Ada' } }],
+    ] as const) {
+      const messages = async (sent: Promise<{ errors?: { message: string }[] }>) => JSON.stringify((await sent).errors)
+      expect(await messages(world.owner.send(document, variables))).toContain('Did you mean')
+      expect(await messages(app.client().send(document, variables))).not.toContain('Did you mean')
+    }
+  })
+})
+
 describe('headers', () => {
   it('sets the headers that keep browsers safe on every answer', async () => {
     for (const answer of [await call({ headers: JSON_BODY, body: TYPENAME }), await fetch(`${app.url}/nowhere`)]) {
