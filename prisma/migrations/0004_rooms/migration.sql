@@ -756,31 +756,41 @@ GRANT EXECUTE ON FUNCTION rooms.notify_room(uuid, uuid, boolean) TO moothall_app
 ---------------------------------------------------------------------------------------------- who is in a room (ROOM-6)
 
 -- Everybody a room is for: members of its space with standing, and guests that a link let in, also once their time is
--- over, since their votes stay. Read by the functions below alone; nobody is granted it.
+-- over, since their votes stay. Runs with its caller's rights; called by the functions below alone.
 --   spectator   an org's viewers always are (ROOM-22)
 --   sees        may see the room now; a guest whose link ran out or was revoked may not
 --   can_vote    sees, and is no spectator
 -- The migration that brings agents replaces it: a suspended agent sees nothing, one in mode `read` casts nothing.
--- The domain of r.id is cast away: both halves must have one type for a condition on room_id to reach them.
-CREATE VIEW rooms.room_circle WITH (security_invoker = true) AS
-  SELECT r.org_id, r.id::uuid AS room_id, m.user_id, 'member' AS kind,
-    m.spectator OR coalesce(ms.role = 'viewer', false) AS spectator,
-    true AS sees,
-    NOT m.spectator AND coalesce(ms.role <> 'viewer', true) AS can_vote
-  FROM rooms.rooms r
-  JOIN rooms.space_members m ON m.org_id = r.org_id AND m.space_id = r.space_id
-  JOIN identity.users u ON u.id = m.user_id AND u.status = 'active'
-  LEFT JOIN identity.memberships ms
-    ON ms.org_id = m.org_id AND ms.user_id = m.user_id AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL
-  WHERE ms.user_id IS NOT NULL OR u.home_org_id = m.org_id
-UNION ALL
-  SELECT g.org_id, g.room_id, g.user_id, 'guest', false, alive.sees, alive.sees
-  FROM rooms.room_guests g
-  JOIN rooms.room_links l ON l.org_id = g.org_id AND l.id = g.link_id
-  JOIN identity.users u ON u.id = g.user_id
+-- It costs what its space costs, whatever the planner believes of the org: the room's space is looked up before its
+-- members are, and OFFSET 0 has each member's account looked up by key. It is inlined where it is called, so no argument
+-- may be a sub-select.
+CREATE FUNCTION rooms.room_circle(p_org uuid, p_room uuid)
+RETURNS TABLE (user_id uuid, kind text, spectator boolean, sees boolean, can_vote boolean)
+LANGUAGE sql STABLE ROWS 20
+BEGIN ATOMIC
+  SELECT m.user_id, 'member'::text, m.spectator OR account.viewer, true, NOT (m.spectator OR account.viewer)
+  FROM rooms.space_members m
   CROSS JOIN LATERAL (
-    SELECT g.expires_at > statement_timestamp() AND l.revoked_at IS NULL AND u.status = 'active' AS sees
-  ) AS alive;
+    SELECT coalesce(ms.role = 'viewer', false) AS viewer
+    FROM identity.users u
+    LEFT JOIN identity.memberships ms
+      ON ms.org_id = p_org AND ms.user_id = u.id AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL
+    WHERE u.id = m.user_id AND u.status = 'active' AND (ms.user_id IS NOT NULL OR u.home_org_id = p_org)
+    OFFSET 0
+  ) AS account
+  WHERE m.org_id = p_org
+    AND m.space_id = (SELECT r.space_id FROM rooms.rooms r WHERE r.org_id = p_org AND r.id = p_room)
+UNION ALL
+  SELECT g.user_id, 'guest'::text, false, account.alive, account.alive
+  FROM rooms.room_guests g
+  CROSS JOIN LATERAL (
+    SELECT g.expires_at > statement_timestamp() AND l.revoked_at IS NULL AND u.status = 'active' AS alive
+    FROM rooms.room_links l, identity.users u
+    WHERE l.org_id = p_org AND l.id = g.link_id AND u.id = g.user_id
+    OFFSET 0
+  ) AS account
+  WHERE g.org_id = p_org AND g.room_id = p_room;
+END;
 
 -- The one source of who votes, is waited for and is shown in a room; sees space members where a guest cannot. Present
 -- is who may see the room and has a connection that gave a sign of life within 45 s (ROOM-52).
@@ -791,12 +801,11 @@ BEGIN ATOMIC
   SELECT c.user_id, c.kind, c.spectator, c.can_vote,
     c.sees AND EXISTS (
       SELECT FROM rooms.room_presence p
-      WHERE p.org_id = c.org_id AND p.room_id = c.room_id AND p.user_id = c.user_id
-        AND p.last_seen_at > statement_timestamp() - interval '45 seconds')
-  FROM rooms.room_circle c
-  WHERE c.org_id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid) AND c.room_id = p_room
-    AND ((SELECT nullif(current_setting('moothall.room_id', true), '')::uuid) IS NULL
-      OR p_room = (SELECT nullif(current_setting('moothall.room_id', true), '')::uuid));
+      WHERE p.org_id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid) AND p.room_id = p_room
+        AND p.user_id = c.user_id AND p.last_seen_at > statement_timestamp() - interval '45 seconds')
+  FROM rooms.room_circle(nullif(current_setting('moothall.org_id', true), '')::uuid, p_room) c
+  WHERE (SELECT nullif(current_setting('moothall.room_id', true), '')::uuid) IS NULL
+    OR p_room = (SELECT nullif(current_setting('moothall.room_id', true), '')::uuid);
 END;
 
 -- Which of these people may still see the room: one statement for all streams attached to it (ROOM-175), in an
@@ -805,9 +814,8 @@ CREATE FUNCTION rooms.room_viewers(p_room uuid, p_users uuid[]) RETURNS SETOF uu
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
   SELECT c.user_id
-  FROM rooms.room_circle c
-  WHERE c.org_id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid) AND c.room_id = p_room
-    AND c.user_id = ANY (p_users) AND c.sees
+  FROM rooms.room_circle(nullif(current_setting('moothall.org_id', true), '')::uuid, p_room) c
+  WHERE c.user_id = ANY (p_users) AND c.sees
     AND ((SELECT nullif(current_setting('moothall.room_id', true), '')::uuid) IS NULL
       OR p_room = (SELECT nullif(current_setting('moothall.room_id', true), '')::uuid));
 END;
