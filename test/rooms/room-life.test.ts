@@ -186,3 +186,35 @@ describe('ROOM-34 deleting', () => {
     expect((await world.owner.mutate('roomDelete', { id: room.id })).__typename).toBe('RoomDeletePayload')
   })
 })
+
+it('ROOM-6 renders a room’s space in its stream for members, each their own role, and for guests none', async () => {
+  const space = await world.space({ passcode: 'pen' })
+  const { room, host, voters } = await world.pokerRoom({ space, voters: 1 })
+  const guest = await world.guest(room)
+  const shared = `space { slug passcode hasPasscode kinds { kind } decks { name } members { totalCount nodes { role user { id } } }
+    rooms { nodes { title facilitator { id } } } }`
+  const seenBy = async ({ client }: Actor, selection: string) => {
+    const query = `subscription ($roomId: ID!) { roomEvents(roomId: $roomId) {
+      __typename version ... on RoomSnapshot { room { ${selection} } } } }`
+    const variables = { roomId: room.id }
+    const stream = openRoomStream({ url: `${world.app.url}/graphql`, token: client.token!, variables, query })
+    const { room: seen } = await stream.next(({ __typename }) => __typename === 'RoomSnapshot')
+    expect(stream.answers.flatMap(({ errors }) => errors ?? [])).toEqual([])
+    stream.close()
+    return seen.space
+  }
+  const expected = {
+    slug: space.slug,
+    passcode: 'pen',
+    hasPasscode: true,
+    kinds: [{ kind: 'poker' }],
+    decks: [],
+    members: { totalCount: 3, nodes: [{ role: 'OWNER', user: { id: world.owner.id } }, {}, {}] },
+    rooms: { nodes: [{ title: 'Planning', facilitator: { id: host.id } }] },
+  }
+  expect(await seenBy(voters[0]!, shared)).toMatchObject(expected)
+  expect(await seenBy(guest, shared)).toBeNull()
+  const own = `${shared.slice(0, -1)} myRole abandoned }`
+  expect(await seenBy(world.owner, own)).toMatchObject({ ...expected, myRole: 'OWNER', abandoned: false })
+  expect(await seenBy(host, own)).toMatchObject({ ...expected, myRole: 'MEMBER' })
+})

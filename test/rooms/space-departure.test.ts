@@ -65,6 +65,21 @@ it('ROOM-23 takes whoever leaves a space out of its rooms; their votes stay', as
   expect(stories).toHaveLength(2)
 })
 
+it('ROOM-22 lets everybody in a space leave it: viewers, anonymous people, people in a meeting client', async () => {
+  const space = await world.space()
+  const inMeeting = await world.member({ space })
+  const leavers = [await world.viewer({ space }), await world.anonymous({ space }), await world.embedded(inMeeting)]
+  for (const leaver of leavers) {
+    expect(await leaver.mutate('spaceLeave', { id: space.id })).toMatchObject({ __typename: 'SpaceLeavePayload' })
+    expect(await leaver.mutate('spaceLeave', { id: space.id })).toMatchObject({ code: 'NOT_FOUND' })
+  }
+  const { room } = await world.pokerRoom({ space })
+  for (const stranger of [await world.outsider(), await world.otherOrg(), await world.guest(room)]) {
+    expect(await stranger.mutate('spaceLeave', { id: space.id })).toMatchObject({ code: 'NOT_FOUND' })
+  }
+  expect(await world.facts({ space })).toEqual(Array(3).fill('space.member_left'))
+})
+
 it('ROOM-23 leaves the voters of revealed rounds as they were', async () => {
   const { room, host, voters } = await world.pokerRoom({ space: await world.space(), voters: 1, openVoting: true })
   await host.mutate('roomReset', { roomId: room.id })
