@@ -6,11 +6,18 @@ import { bringUpToDate, type Database, openDatabase, requireIsolation, settleAud
 import { operation } from './db/operation.ts'
 import { closePool, openPool } from './db/pool.ts'
 import { sql } from './db/sql.ts'
-import { configureIdentity, recheckSessions, refreshCaller, touchSession } from './identity/index.ts'
+import { configureIdentity, identitySweeps, recheckSessions, refreshCaller, touchSession } from './identity/index.ts'
 import { setCurrentBus } from './live/current-bus.ts'
 import { PostgresBus } from './live/postgres-bus.ts'
-import { createRateLimiter, openRateLimitPool, postgresStore, type RateLimiter } from './platform/index.ts'
-import { configureRooms, startRoomLive, startRoomSweeps } from './rooms/index.ts'
+import {
+  createRateLimiter,
+  openRateLimitPool,
+  platformSweeps,
+  postgresStore,
+  type RateLimiter,
+} from './platform/index.ts'
+import { startSweeps } from './queue/sweeps.ts'
+import { configureRooms, roomSweeps, startRoomLive } from './rooms/index.ts'
 import { readSecrets, type Secrets } from './secrets.ts'
 import { socketAuthentication } from './transport/authenticate-socket.ts'
 import { masked } from './transport/execute.ts'
@@ -62,7 +69,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     const bus = openBus(database, opened, log)
     const live = startRoomLive({ bus, mask: (result, requestId) => publicResult(masked(result, requestId, log)), log })
     opened.defer(() => live.stop())
-    const sweeps = startRoomSweeps(log)
+    const sweeps = startSweeps([...identitySweeps, ...platformSweeps, ...roomSweeps], log)
     opened.defer(() => sweeps.stop())
     const streams = openStreams(config, bus, opened, log)
     const readiness = createReadiness(checksOf(migrations, bus))
@@ -147,9 +154,9 @@ function checksOf(migrations: readonly string[], bus: PostgresBus): Checks {
     heard = true
   })
   return {
-    database: async () => (await operation('sweep', {}, readMigrations)).length > 0,
+    database: async () => (await operation('read', {}, readMigrations)).length > 0,
     migrations: async () =>
-      (await operation('sweep', {}, readMigrations)).map(({ name }) => name).join() === migrations.join(),
+      (await operation('read', {}, readMigrations)).map(({ name }) => name).join() === migrations.join(),
     listener: () => heard && (bus.unconfirmedSince ?? Number.POSITIVE_INFINITY) > Date.now() - LISTENER_PATIENCE,
   }
 }

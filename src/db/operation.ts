@@ -19,6 +19,9 @@ export type Scope = {
 
 type Statement = { text: string; values?: unknown[]; name?: string; rowMode?: 'array'; types?: unknown }
 
+/** The functions that see past orgs; all that an operation before or across orgs may call (PLAT-4). */
+const ACROSS_ORGS = { preauth: /\bpreauth_[a-z_]+\(/, sweep: /\b(claim|maint)_[a-z_]+\(/ }
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const IDLE_IN_TRANSACTION = 10_000
 const LOCK_TIMEOUT = 5_000
@@ -50,6 +53,9 @@ class Operation {
 
   async query(statement: Statement): Promise<pg.QueryResult> {
     if (this.#ended) throw new OutsideOperationError('statement after the end of its operation')
+    if ((this.kind === 'preauth' || this.kind === 'sweep') && !ACROSS_ORGS[this.kind].test(statement.text)) {
+      throw new OutsideOperationError(`statement of no ${this.kind} operation`)
+    }
     this.#connection ??= this.#begin()
     const connection = await this.#connection
     return this.#send(connection, statement)

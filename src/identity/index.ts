@@ -24,5 +24,6 @@ export { type Held, recheckSessions, refreshCaller } from './session/recheck-ses
 export { csrfMatches } from './session/token.ts'
 export { touchSession } from './session/touch-session.ts'
 export { configureIdentity, type SessionLife } from './settings.ts'
+export { identitySweeps } from './sweeps.ts'
 export { userById } from './user/loads.ts'
 export { Viewer } from './viewer/viewer-type.ts'

@@ -12,4 +12,4 @@ import './space/follow-identity.ts'
 
 export { openRoomStreams, startRoomLive } from './live/subscribe.ts'
 export { configureRooms } from './settings.ts'
-export { startRoomSweeps } from './sweeps.ts'
+export { roomSweeps } from './sweeps.ts'

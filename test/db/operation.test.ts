@@ -56,7 +56,7 @@ describe('on a pool of one connection', () => {
         if (round % 7 === 0) await sql`SELECT 1 / 0`
       })
       await (round % 5 === 0 || round % 7 === 0 ? expect(outcome).rejects.toThrow() : outcome)
-      expect(await operation('preauth', {}, orgsSeen)).toEqual([])
+      expect(await operation('read', {}, orgsSeen)).toEqual([])
     }
     expect(poolUse()).toMatchObject({ total: 1, waiting: 0 })
   })
@@ -70,6 +70,16 @@ describe('on a pool of one connection', () => {
       await sql`SELECT 1`
     })
     await expect(late?.()).rejects.toThrow(/after the end/)
+  })
+
+  it('PLAT-4 lets operations before and across orgs call their functions and nothing else', async () => {
+    await operation('preauth', {}, () => sql`SELECT * FROM identity.preauth_org_by_slug(${'org-a'})`)
+    await operation('sweep', {}, () => sql`SELECT identity.maint_prune_identity(1)`)
+    for (const kind of ['preauth', 'sweep'] as const) {
+      await expect(operation(kind, {}, orgsSeen)).rejects.toThrow(/of no (preauth|sweep) operation/)
+      await expect(operation(kind, { orgId: a }, () => prisma.space.findMany())).rejects.toThrow(/operation/)
+    }
+    await expect(operation('preauth', {}, () => sql`SELECT identity.maint_prune_identity(1)`)).rejects.toThrow()
   })
 
   it('PLAT-4 costs no connection when nothing is read', async () => {
@@ -205,7 +215,7 @@ describe('when connections run out', () => {
     expect(waited).toBeLessThan(950)
     await closePool()
     open(1)
-    expect(await operation('preauth', {}, orgsSeen)).toEqual([])
+    expect(await operation('read', {}, orgsSeen)).toEqual([])
     const stuck = await owner.query(
       `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND usename = 'moothall_app' AND state <> 'idle'`,
     )

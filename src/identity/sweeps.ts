@@ -1,0 +1,21 @@
+import { operation } from '../db/operation.ts'
+import { sqlOne } from '../db/sql.ts'
+import { drainInPasses, type Sweep } from '../queue/sweeps.ts'
+import { identitySettings } from './settings.ts'
+
+const ROWS_A_PASS = 5_000
+
+/** Removes sign-ins that ended more than 30 days ago; they opened nothing since (ID-20). */
+export function pruneSessions(): Promise<number> {
+  const { idle, max } = identitySettings().sessionLife
+  return drainInPasses(ROWS_A_PASS, () =>
+    operation('sweep', {}, async () => {
+      const { removed } = await sqlOne<{ removed: number }>`
+        SELECT identity.maint_prune_identity(${ROWS_A_PASS},
+          ${idle}::float8 * interval '1 ms', ${max}::float8 * interval '1 ms') AS removed`
+      return removed
+    }),
+  )
+}
+
+export const identitySweeps: readonly Sweep[] = [{ name: 'identity_prune', every: 600_000, work: pruneSessions }]
