@@ -5,8 +5,8 @@ const MAX_LENGTH = 39
 const RESERVED = new Set(['org', 'system', 'console', 'admin', 'moothall', 'all', 'me'])
 
 /**
- * A person's name or the local part of their email made legal, with a number behind it where it is taken (ID-40). Names of one org are given
- * one after the other: the lock is the one that the database's own guard takes.
+ * A person's name or the local part of their email made legal, with a number behind it where it is taken (ID-40). Names
+ * of one org are given one after the other: the lock is the one that the database's own guard takes.
  */
 export async function freeUsername(orgId: string, wanted: string): Promise<string> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('identity.handles ' || ${orgId}::text, 0))`
@@ -24,7 +24,7 @@ export async function freeUsername(orgId: string, wanted: string): Promise<strin
 }
 
 /** What is left of a name in the letters that usernames have. */
-export function legalName(name: string): string {
+function legalName(name: string): string {
   const letters = name
     .normalize('NFKD')
     .toLowerCase()

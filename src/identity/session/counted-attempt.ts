@@ -1,7 +1,7 @@
 import { requestError } from '../../graphql/request-errors.ts'
 import { addressKey, signInLimits, startAttempt } from '../../platform/index.ts'
 import { identitySettings } from '../settings.ts'
-import { SignInFailedError } from './sign-in-failed-error.ts'
+import { SignInFailedError } from './errors.ts'
 
 /**
  * Runs one try to sign in as that person from that address. It counts from its beginning, so that many at once cannot all

@@ -9,11 +9,11 @@ import { identitySettings } from '../settings.ts'
 import { emailOf } from '../user/email.ts'
 import { countedAttempt } from './counted-attempt.ts'
 import { type Credentials, type Delivery, deliver, newCredentials, type SignedIn } from './delivery.ts'
+import { SIGN_IN_FAILED, SignInFailedError } from './errors.ts'
 import { endSurplusSessions, openSession } from './open-session.ts'
 import { hashPassword, needsRehash, PasswordBusyError } from './password.ts'
 import { confirmPassword, findOrg } from './preauth.ts'
-import { SIGN_IN_FAILED, SignInFailedError } from './sign-in-failed-error.ts'
-import { standingOf } from './standing.ts'
+import { standingOfRole } from './standing.ts'
 import { type Verified, verifiedPerson } from './verified-person.ts'
 
 type PasswordSignIn = { email: string; password: string; orgSlug?: string | undefined; delivery?: Delivery | undefined }
@@ -72,7 +72,7 @@ function signIn(
       userId,
       sessionId: newId(),
       account: 'registered',
-      standing: standingOf({ account: 'registered', embedded: false, role }),
+      standing: standingOfRole(role),
       embedded: false,
     }
     await endSurplusSessions(caller)

@@ -17,12 +17,12 @@ export async function endSession(caller: Caller | null, _input: object, context:
       RETURNING id`
     if (ended) await record(caller, sessionEnded, { target: { kind: 'Session', id: ended.id }, payload: {} })
   })
-  leave(context, caller)
+  signOut(context, caller)
   return {}
 }
 
 /** After the commit: what follows in the document runs as nobody, and the browser forgets the session. */
-export function leave(context: Context, caller: Caller): void {
+export function signOut(context: Context, caller: Caller): void {
   become(context, null)
   if (caller.byCookie) clearSessionCookies(context.cookies)
 }

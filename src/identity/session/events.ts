@@ -1,17 +1,26 @@
 import { z } from 'zod'
 import { defineEvent } from '../../platform/index.ts'
 
-const METHODS = ['password', 'magic_link', 'code', 'invite', 'oidc', 'embed', 'anonymous', 'guest_link'] as const
-export type SessionMethod = (typeof METHODS)[number]
+export const SESSION_METHODS = [
+  'password',
+  'magic_link',
+  'code',
+  'invite',
+  'oidc',
+  'embed',
+  'anonymous',
+  'guest_link',
+] as const
+export type SessionMethod = (typeof SESSION_METHODS)[number]
 
-const REASONS = ['user', 'admin', 'role', 'link', 'erased', 'limit'] as const
 /** Why a session was ended by other than signing out. */
-export type RevokeReason = (typeof REASONS)[number]
+export const REVOKE_REASONS = ['user', 'admin', 'role', 'link', 'erased', 'limit'] as const
+export type RevokeReason = (typeof REVOKE_REASONS)[number]
 
 export const sessionCreated = defineEvent('session.created', {
   category: 'audit_only',
   description: 'Somebody signed in.',
-  payload: z.strictObject({ method: z.enum(METHODS) }),
+  payload: z.strictObject({ method: z.enum(SESSION_METHODS) }),
 })
 
 export const sessionEnded = defineEvent('session.ended', {
@@ -23,7 +32,7 @@ export const sessionEnded = defineEvent('session.ended', {
 export const sessionRevoked = defineEvent('session.revoked', {
   category: 'audit_only',
   description: 'A session was ended from outside: by its person elsewhere, by an admin, or as a consequence.',
-  payload: z.strictObject({ userId: z.uuid(), reason: z.enum(REASONS) }),
+  payload: z.strictObject({ userId: z.uuid(), reason: z.enum(REVOKE_REASONS) }),
 })
 
 const FAULTS = ['no_password', 'not_active', 'wrong_password'] as const
@@ -32,5 +41,5 @@ export type SignInFault = (typeof FAULTS)[number]
 export const signInFailed = defineEvent('auth.sign_in_failed', {
   category: 'audit_only',
   description: 'Somebody tried to sign in as a person of the org and did not get in.',
-  payload: z.strictObject({ method: z.enum(METHODS), reason: z.enum(FAULTS) }),
+  payload: z.strictObject({ method: z.enum(SESSION_METHODS), reason: z.enum(FAULTS) }),
 })

@@ -11,21 +11,26 @@ import { reachableSessions, seesOrigin } from './access.ts'
 import { createAnonymousSession } from './create-anonymous-session.ts'
 import { createSessionWithPassword } from './create-session-with-password.ts'
 import { DELIVERIES, type SignedIn } from './delivery.ts'
+import { endAllSessions } from './end-all-sessions.ts'
 import { endSession } from './end-session.ts'
-import { endAllSessions, revokeSession } from './revoke-sessions.ts'
-import { SignInFailedError } from './sign-in-failed-error.ts'
+import { SignInFailedError } from './errors.ts'
+import { REVOKE_REASONS, type RevokeReason, SESSION_METHODS, type SessionMethod } from './events.ts'
+import { revokeSession } from './revoke-session.ts'
 
-const SessionMethod = builder.enumType('SessionMethod', {
+const SessionMethodEnum = builder.enumType('SessionMethod', {
   description: 'How somebody signed in.',
-  values: ['password', 'magic_link', 'code', 'invite', 'oidc', 'embed', 'anonymous', 'guest_link'] as const,
+  values: SESSION_METHODS,
 })
 const SessionRevokeReason = builder.enumType('SessionRevokeReason', {
-  description: 'What ended a session before its time.',
-  values: ['logout', 'user', 'admin', 'role', 'link', 'erased', 'limit'] as const,
+  description:
+    'What ended a session before its time: signing out, its person elsewhere, an admin, a lost role or link, erasure, ' +
+    'or too many other sessions.',
+  values: ['logout', ...REVOKE_REASONS] as const,
 })
 const SessionDelivery = builder.enumType('SessionDelivery', {
   description:
-    'How the token reaches you. COOKIE: an HttpOnly cookie, and requests echo `csrfToken` in the header `x-moothall-csrf`; over HTTP only. BEARER: `token` in the payload, sent as `Authorization: Bearer …`.',
+    'How the token reaches you. COOKIE: an HttpOnly cookie, and requests echo `csrfToken` in the header ' +
+    '`x-moothall-csrf`; over HTTP only. BEARER: `token` in the payload, sent as `Authorization: Bearer …`.',
   values: DELIVERIES,
 })
 
@@ -35,8 +40,12 @@ builder.prismaNode('Session', {
   nullable: true,
   findUnique: (id, context) => ({ id, AND: [reachableSessions(callerOf(context))] }),
   fields: (t) => ({
-    user: t.relation('user', { nullable: true }),
-    method: t.field({ type: SessionMethod, resolve: (session) => session.method as 'password' }),
+    user: t.relation('user', { nullable: true, description: 'Whose sign-in it is.' }),
+    method: t.field({
+      type: SessionMethodEnum,
+      description: 'How its person signed in.',
+      resolve: (session) => session.method as SessionMethod,
+    }),
     embedded: t.exposeBoolean('embedded', { description: 'An embedded meeting client: participant power only.' }),
     isCurrent: t.boolean({
       ...perViewer('Whether this very request came with it.'),
@@ -52,7 +61,7 @@ builder.prismaNode('Session', {
       ...perViewer('As first seen; shown to oneself.'),
       resolve: (session, _args, { caller }) => (seesOrigin(caller, session) ? session.userAgent : null),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When its person signed in.' }),
     lastSeenAt: t.expose('lastSeenAt', {
       type: 'DateTime',
       description: 'Moves once a minute at most, and on no query.',
@@ -62,11 +71,16 @@ builder.prismaNode('Session', {
       nullable: true,
       description: 'A fixed end, where it has one.',
     }),
-    revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was ended; it holds no longer.',
+    }),
     revokeReason: t.field({
       type: SessionRevokeReason,
       nullable: true,
-      resolve: (session) => session.revokeReason as 'logout' | null,
+      description: 'Why it was ended, where it was.',
+      resolve: (session) => session.revokeReason as 'logout' | RevokeReason | null,
     }),
   }),
 })
@@ -77,6 +91,7 @@ export const [SessionConnection, SessionEdge] = connectionType('Session', 'Sessi
 const signedIn = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, SignedIn>): FieldMap => ({
   session: t.prismaField({
     type: 'Session',
+    description: 'The sign-in that was made; the rest of the document runs as its person.',
     resolve: (query, { sessionId }) => prisma.session.findUniqueOrThrow({ ...query, where: { id: sessionId } }),
   }),
   token: t.exposeString('token', { nullable: true, description: 'Of a BEARER session; shown this once.' }),
@@ -90,9 +105,10 @@ const delivery = arg.enum(SessionDelivery, DELIVERIES).optional().describe('COOK
 
 mutation('sessionCreateAnonymous', {
   description:
-    'Makes an anonymous person of an org that allows them and signs them in. They reach rooms only. At most 30 per address in 10 minutes.',
+    'Makes an anonymous person of an org that allows them and signs them in. They reach rooms only. At most 30 per ' +
+    'address in 10 minutes.',
   input: {
-    orgSlug: arg.text({ max: 64 }),
+    orgSlug: arg.text({ max: 64 }).describe('The org to take part in.'),
     displayName: arg.text({ max: 64 }).describe('What others in a room see.'),
     delivery,
   },
@@ -105,10 +121,11 @@ mutation('sessionCreateAnonymous', {
 
 mutation('sessionCreateWithPassword', {
   description:
-    'Signs a registered person in. One answer, SignInFailedError, for whatever does not fit; tries are limited by person and by address.',
+    'Signs a registered person in. One answer, SignInFailedError, for whatever does not fit; tries are limited by ' +
+    'person and by address.',
   input: {
-    email: arg.text({ max: 254 }),
-    password: arg.exact(),
+    email: arg.text({ max: 254 }).describe('In any case; it is compared in lower case.'),
+    password: arg.exact().describe('To the letter.'),
     orgSlug: arg.text({ max: 64 }).optional().describe('The org to be active in; the one used last when left out.'),
     delivery,
   },
@@ -126,12 +143,14 @@ mutation('sessionEnd', {
   needs: 'anyone',
   operations: 'own',
   run: endSession,
-  payload: (t) => ({ viewer: t.field({ type: Viewer, resolve: () => viewer }) }),
+  payload: (t) => ({
+    viewer: t.field({ type: Viewer, description: 'Nobody, from here on.', resolve: () => viewer }),
+  }),
 })
 
 mutation('sessionRevoke', {
   description: 'Ends a session of one’s own, or, for admins, one that is active in their org. Again, it does nothing.',
-  input: { id: arg.id('Session') },
+  input: { id: arg.id('Session').describe('The session to end.') },
   needs: 'standing',
   operations: 'own',
   run: revokeSession,
@@ -141,8 +160,10 @@ mutation('sessionRevoke', {
       nullable: true,
       description: 'As it is now; null when it was the current one.',
       resolve: (query, { sessionId }, _args, { caller }) =>
-        caller &&
-        prisma.session.findFirst({ ...query, where: { AND: [{ id: sessionId }, reachableSessions(caller)] } }),
+        prisma.session.findFirst({
+          ...query,
+          where: { AND: [{ id: sessionId }, caller ? reachableSessions(caller) : { id: { in: [] } }] },
+        }),
     }),
   }),
 })

@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { Slots } from '../../lib/slots.ts'
-import { codePointLength, isWellFormedText } from '../../lib/text.ts'
+import { cleanText, codePointLength, isWellFormedText } from '../../lib/text.ts'
+import { localPart } from '../user/email.ts'
 import { type Argon2Cost, argon2id } from './argon2.ts'
 
 /** ID-22: memory in KiB. */
@@ -61,10 +62,11 @@ export function passwordFault(
   const length = codePointLength(password.normalize('NFC'))
   if (length < MIN_LENGTH) return `must have at least ${MIN_LENGTH} characters`
   if (length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`
-  if (!isWellFormedText(password)) return 'must not contain U+0000 or lone surrogates'
+  if (!isWellFormedText(password)) return 'must not contain U+0000 or half a surrogate pair'
 
-  const localPart = person.email?.slice(0, person.email.lastIndexOf('@'))
-  const known = [person.email, localPart, person.displayName].filter((name) => name != null).map(fold)
+  const known = [person.email, person.email && localPart(person.email), person.displayName]
+    .filter((name) => name != null)
+    .map(fold)
   return known.includes(fold(password)) ? 'must not be the email, its local part or the display name' : null
 }
 
@@ -85,4 +87,4 @@ function parsePhc(phc: string | null): { cost: Argon2Cost; salt: Buffer; tag: Bu
 
 /** PHC strings carry base64 without padding. */
 const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
-const fold = (text: string) => text.normalize('NFC').trim().toLowerCase()
+const fold = (text: string) => cleanText(text).toLowerCase()

@@ -1,6 +1,9 @@
 import type { Caller, Standing } from '../../graphql/caller.ts'
 import type { StandingRow } from './preauth.ts'
 
+/** What a membership's role lets a person do in its org. */
+export const standingOfRole = (role: string): Standing => role.toUpperCase() as Standing
+
 /** ID-2: an embedded session has participant power only, whoever the person is (ID-4). */
 export function standingOf({
   account,
@@ -10,7 +13,7 @@ export function standingOf({
   if (account === 'guest') return 'GUEST'
   if (account === 'anonymous') return 'PARTICIPANT'
   if (role === null) return null
-  return embedded ? 'PARTICIPANT' : (role.toUpperCase() as Standing)
+  return embedded ? 'PARTICIPANT' : standingOfRole(role)
 }
 
 export function callerFrom(row: StandingRow): Caller {

@@ -1,10 +1,10 @@
 import { operation } from '../../db/operation.ts'
 import { requestError } from '../../graphql/request-errors.ts'
 import { record } from '../../platform/index.ts'
+import { SignInFailedError } from './errors.ts'
 import { type SignInFault, signInFailed } from './events.ts'
 import { PasswordBusyError, verifyPassword } from './password.ts'
 import { findPassword, type PasswordRow } from './preauth.ts'
-import { SignInFailedError } from './sign-in-failed-error.ts'
 
 /** A person who may sign in, and the hash that their password was compared with. */
 export type Verified = { userId: string; passwordHash: string; orgIds: readonly string[] }

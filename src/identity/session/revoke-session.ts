@@ -1,0 +1,29 @@
+import { operation } from '../../db/operation.ts'
+import { prisma } from '../../db/prisma.ts'
+import { sql } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
+import { type Context, scopeOf } from '../../graphql/context.ts'
+import { NotFoundError } from '../../graphql/errors.ts'
+import { reachableSessions } from './access.ts'
+import { signOut } from './end-session.ts'
+import { type EndedSession, recordRevoked } from './record-revoked.ts'
+
+/** Ends one session of the caller's own, or for an admin one that is active in the org (ID-18). */
+export async function revokeSession(
+  caller: Caller,
+  { id }: { id: string },
+  context: Context,
+): Promise<{ sessionId: string }> {
+  await operation('write', scopeOf(caller), async () => {
+    const session = await prisma.session.findFirst({ where: { AND: [{ id }, reachableSessions(caller)] } })
+    if (!session) throw new NotFoundError('id')
+    const reason = session.userId === caller.userId ? 'user' : 'admin'
+    const ended = await sql<EndedSession>`
+      UPDATE identity.sessions SET revoked_at = now(), revoke_reason = ${reason}
+      WHERE id = ${id} AND revoked_at IS NULL
+      RETURNING id, user_id`
+    await recordRevoked(caller, ended, reason)
+  })
+  if (id === caller.sessionId) signOut(context, caller)
+  return { sessionId: id }
+}
