@@ -18,7 +18,7 @@ export const by = {
   instant: (column: Column) => comparing('DateTimeFilter', arg.dateTime(), ORDER, column),
   int: (column: Column) => comparing('IntFilter', arg.int(-(2 ** 31), 2 ** 31 - 1), ORDER, column),
   bigInt: (column: Column) => comparing('BigIntFilter', arg.bigInt(), ORDER, column),
-  flag: (column: Column) => comparing('BooleanFilter', arg.boolean(), ['eq', 'isNull'], column),
+  boolean: (column: Column) => comparing('BooleanFilter', arg.boolean(), ['eq', 'isNull'], column),
   oneOf: <V extends string>(type: EnumRef<V>, values: readonly V[], column: Column) =>
     comparing(`${type.name}Filter`, arg.enum(type, values), EQUALITY, column),
 }

@@ -21,8 +21,15 @@ type Value = string | number | null
 type Where = Record<string, unknown>
 export type PageQuery = { where: Where; orderBy: Where[]; take: number }
 
-const PAGE_DEFAULT = 50
-const PAGE_MAX = 100
+export const PAGE_DEFAULT = 50
+export const PAGE_MAX = 100
+
+/** The order of most lists. */
+export const NEWEST_FIRST: readonly SortKey[] = [
+  { field: 'createdAt', type: 'instant', descending: true },
+  { field: 'id', type: 'uuid', descending: true },
+]
+
 const SHAPES: Record<SortKey['type'], RegExp> = {
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   text: /^[^\0]*$/,
@@ -55,9 +62,8 @@ function decodeCursor(cursor: string, order: readonly SortKey[], path: string): 
   return order.map(({ type, nullable }, at) => {
     const value: unknown = values[at]
     if (value === null && nullable) return null
-    const kind = type === 'number' ? 'number' : 'string'
-    // biome-ignore lint/suspicious/useValidTypeof: kind is one of the two
-    if (typeof value !== kind || !SHAPES[type].test(String(value))) throw unreadable()
+    const fits = type === 'number' ? typeof value === 'number' : typeof value === 'string'
+    if (!fits || !SHAPES[type].test(String(value))) throw unreadable()
     return value as Value
   })
 }

@@ -1,3 +1,4 @@
+import { NIL } from 'uuid'
 import { sql } from '../../db/sql.ts'
 import { callerOf } from '../../graphql/builder.ts'
 import { InvalidInputError } from '../../graphql/errors.ts'
@@ -7,7 +8,7 @@ import { batchLoad } from '../../graphql/loads.ts'
 export type Position = { readonly era: number; readonly xact: string; readonly id: string }
 
 /** Before every row of every org. */
-export const BEGINNING: Position = { era: 0, xact: '0', id: '00000000-0000-0000-0000-000000000000' }
+export const BEGINNING: Position = { era: 0, xact: '0', id: NIL }
 
 /** No leading zeros: the database would read those as octal. */
 const FORM = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,18})\.([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/

@@ -1,15 +1,16 @@
 import { builder } from '../../graphql/builder.ts'
+import { ACTOR_KINDS } from './record.ts'
+import type { EventCategory } from './registry.ts'
 
-export const AUDIT_CATEGORIES = ['activity', 'audit_only'] as const
-export const AuditCategory = builder.enumType('AuditCategory', {
+export const AuditCategoryEnum = builder.enumType('AuditCategory', {
+  description: 'Whom events of a type concern.',
   values: {
     activity: { description: 'Shows in the activity feed of those it concerns.' },
     audit_only: { description: 'For owners and admins alone.' },
-  },
+  } satisfies Record<EventCategory, object>,
 })
 
-export const ACTOR_KINDS = ['human', 'agent', 'api_key', 'system'] as const
-export const ActorKind = builder.enumType('ActorKind', {
+export const ActorKindEnum = builder.enumType('ActorKind', {
   description: 'What kind of actor did it; `system` is the server itself.',
   values: ACTOR_KINDS,
 })

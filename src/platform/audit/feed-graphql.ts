@@ -5,6 +5,7 @@ import type { AuditEvent } from '../../generated/prisma/client.ts'
 import { arg, argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
+import { PAGE_DEFAULT, PAGE_MAX } from '../../graphql/keyset.ts'
 import { requireNeed } from '../../graphql/require-need.ts'
 import { BEGINNING, encodePosition, type Position, positionOf } from './cursor.ts'
 import { placeOfNow, readFeed } from './feed.ts'
@@ -16,7 +17,11 @@ type Item = { event: AuditEvent; position: Position }
 const AuditFeedItem = builder.objectRef<Item>('AuditFeedItem').implement({
   description: 'One event of the feed.',
   fields: (t) => ({
-    event: t.field({ type: 'AuditEvent' as never, resolve: ({ event }) => event as never }),
+    event: t.field({
+      type: 'AuditEvent' as never,
+      description: 'What happened.',
+      resolve: ({ event }) => event as never,
+    }),
     cursor: t.string({ description: 'Go on after this event.', resolve: ({ position }) => encodePosition(position) }),
   }),
 })
@@ -26,7 +31,11 @@ const AuditFeedPage = builder
   .implement({
     description: 'A stretch of the feed.',
     fields: (t) => ({
-      items: t.field({ type: [AuditFeedItem], resolve: ({ items }) => items }),
+      items: t.field({
+        type: [AuditFeedItem],
+        description: 'In the order of the feed.',
+        resolve: ({ items }) => items,
+      }),
       cursor: t.string({
         description:
           'Go on from here. With a filter it may lie behind the last item, and a page may be short or empty.',
@@ -62,7 +71,11 @@ const after = arg
   .exact(200)
   .nullable()
   .describe('Of an item or a page; without it the query begins at the first event.')
-const read = argumentsOf({ after, first: arg.int(1, 100).nullable(), filter: auditFilter.nullable() })
+const read = argumentsOf({
+  after,
+  first: arg.int(1, PAGE_MAX).nullable().describe(`1 to ${PAGE_MAX}; ${PAGE_DEFAULT} when left out.`),
+  filter: auditFilter.nullable(),
+})
 const follow = argumentsOf({
   after: after.describe('Without it the stream begins with what happens from now on.'),
   filter: auditFilter.nullable(),
@@ -78,7 +91,7 @@ builder.queryField('auditFeed', (t) =>
       const { after, first, filter } = read.values(args)
       const { orgId } = callerOf(context)
       const position = after ? await positionOf(after, orgId) : BEGINNING
-      const page = await readFeed(orgId, { position }, first ?? 50, filter ?? null)
+      const page = await readFeed(orgId, { position }, first ?? PAGE_DEFAULT, filter ?? null)
       return {
         items: await itemsAt(page.rows, context, info, ['items', 'event']),
         end: page.place.position,

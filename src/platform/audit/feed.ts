@@ -1,3 +1,4 @@
+import { NIL } from 'uuid'
 import { prisma } from '../../db/prisma.ts'
 import { sql, sqlOne } from '../../db/sql.ts'
 import type { Where } from '../../graphql/comparators.ts'
@@ -25,14 +26,13 @@ export type FeedPage = {
 /** Rows looked through at once where a filter decides, and how often in one operation. */
 const SCAN = 500
 const SCANS_MAX = 20
-const NO_ID = '00000000-0000-0000-0000-000000000000'
 
 /** The place from which a reader gets what is committed from now on, and nothing else. */
 export async function placeOfNow(): Promise<FeedPlace> {
   const { era, xact, snapshot } = await sqlOne<{ era: number; xact: string; snapshot: string }>`
     SELECT platform.audit_era() AS era, pg_snapshot_xmin(now)::text AS xact, now::text AS snapshot
     FROM pg_current_snapshot() AS now`
-  return { position: { era, xact, id: NO_ID }, since: { era, snapshot } }
+  return { position: { era, xact, id: NIL }, since: { era, snapshot } }
 }
 
 /**

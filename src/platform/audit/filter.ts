@@ -4,13 +4,15 @@ import { by, likeText } from '../../graphql/columns.ts'
 import { type Comparator, comparator, type Where } from '../../graphql/comparators.ts'
 import { filterOf } from '../../graphql/filters.ts'
 import { decodeId } from '../../graphql/ids.ts'
-import { ACTOR_KINDS, ActorKind, AUDIT_CATEGORIES, AuditCategory } from './enums.ts'
-import { eventTypes, eventTypesMatching } from './registry.ts'
+import { ActorKindEnum, AuditCategoryEnum } from './enums.ts'
+import { ACTOR_KINDS } from './record.ts'
+import { EVENT_CATEGORIES, eventTypes, eventTypesMatching } from './registry.ts'
 
 /** A type by its name, types by a wildcard such as `room.*` or a beginning. What stands for no type is refused (PLAT-20). */
 function byEventType(): Comparator {
   return comparator<string>({
     name: 'EventTypeFilter',
+    description: 'By name, or by a wildcard such as `room.*`. Comparisons given together must all hold.',
     value: text((pattern) => eventTypesMatching(pattern).length > 0),
     prefix: text((beginning) => eventTypes().some(({ name }) => name.startsWith(beginning))),
     offers: ['eq', 'in', 'prefix'],
@@ -52,9 +54,9 @@ function byTarget(): Comparator {
 
 export const auditFilter = filterOf('AuditFilter', {
   type: byEventType(),
-  category: by.oneOf(AuditCategory, AUDIT_CATEGORIES, { column: 'category' }),
+  category: by.oneOf(AuditCategoryEnum, EVENT_CATEGORIES, { column: 'category' }),
   actor: by.id('User', { column: 'actorUserId', nullable: true }),
-  actorKind: by.oneOf(ActorKind, ACTOR_KINDS, { column: 'actorKind' }),
+  actorKind: by.oneOf(ActorKindEnum, ACTOR_KINDS, { column: 'actorKind' }),
   targetId: byTarget(),
   spaceId: by.id('Space', { column: 'spaceId', nullable: true }),
   roomId: by.id('Room', { column: 'roomId', nullable: true }),

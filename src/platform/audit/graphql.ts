@@ -3,13 +3,15 @@ import { argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { connectionType, pageOf } from '../../graphql/connection.ts'
 import { encodeId, isNodeName } from '../../graphql/ids.ts'
-import type { SortKey } from '../../graphql/keyset.ts'
+import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { visibleEvents } from './access.ts'
 import { cursorOf } from './cursor.ts'
-import { ActorKind, AuditCategory } from './enums.ts'
+import { ActorKindEnum, AuditCategoryEnum } from './enums.ts'
 import { auditFilter } from './filter.ts'
 import { payloadFor, showInFull } from './payload.ts'
+import type { ActorKind } from './record.ts'
+import type { EventCategory } from './registry.ts'
 
 builder.prismaNode('AuditEvent', {
   description: 'One fact: who did what to what, when. Events are never changed; ids and slugs are as they were then.',
@@ -20,10 +22,18 @@ builder.prismaNode('AuditEvent', {
     return { orgId_id: { orgId: caller.orgId, id }, AND: visibleEvents(caller) }
   },
   fields: (t) => ({
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    category: t.field({ type: AuditCategory, resolve: (event) => event.category as 'activity' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+    category: t.field({
+      type: AuditCategoryEnum,
+      description: 'Whom its kind concerns.',
+      resolve: (event) => event.category as EventCategory,
+    }),
     type: t.exposeString('eventType', { description: 'Such as `room.ended`; docs/events.md lists them.' }),
-    actorKind: t.field({ type: ActorKind, resolve: (event) => event.actorKind as 'human' }),
+    actorKind: t.field({
+      type: ActorKindEnum,
+      description: 'What kind of actor did it.',
+      resolve: (event) => event.actorKind as ActorKind,
+    }),
     actor: t.relation('actor', {
       nullable: true,
       description: 'The person or agent; null for others, and where the caller does not see them.',
@@ -41,7 +51,7 @@ builder.prismaNode('AuditEvent', {
     }),
     orgSlug: t.exposeString('orgSlug', { description: 'What the org was called.' }),
     spaceSlug: t.exposeString('spaceSlug', { description: 'What the space was called; empty where there is none.' }),
-    reason: t.exposeString('reason', { nullable: true }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why, where the actor gave a reason.' }),
     payload: t.field({
       type: 'JSON',
       nullable: true,
@@ -62,10 +72,6 @@ builder.prismaNode('AuditEvent', {
   }),
 })
 
-const NEWEST: readonly SortKey[] = [
-  { field: 'createdAt', type: 'instant', descending: true },
-  { field: 'id', type: 'uuid', descending: true },
-]
 const [AuditEventConnection, AuditEventEdge] = connectionType('AuditEvent', 'AuditEvent')
 const read = argumentsOf({ filter: auditFilter.nullable() })
 
@@ -85,7 +91,7 @@ builder.queryField('auditEvents', (t) =>
           info,
           type: 'AuditEvent',
           args,
-          order: NEWEST,
+          order: NEWEST_FIRST,
           where: { AND: [{ orgId }, filter ?? {}] },
           find: async (query) => (await prisma.auditEvent.findMany(query)).map(showInFull),
           count: (query) => prisma.auditEvent.count(query),

@@ -8,6 +8,9 @@ import { newId } from '../../lib/type-id.ts'
 import { type EventType, eventType } from './registry.ts'
 import { spaceSlugOf } from './space-slug.ts'
 
+export const ACTOR_KINDS = ['human', 'agent', 'api_key', 'system'] as const
+export type ActorKind = (typeof ACTOR_KINDS)[number]
+
 /** The server itself, working for an org. */
 export type SystemActor = { readonly kind: 'system'; readonly orgId: string }
 
@@ -74,7 +77,14 @@ function payloadOf<P extends object>(event: EventType<P>, payload: P): string {
   throw new EventFaultError(`the payload of ${event.name} is off its schema: ${faults.join(', ')}`)
 }
 
-function actorColumns(actor: Actor) {
+type ActorColumns = {
+  actorKind: ActorKind
+  actorUserId: string | null
+  actorKeyId: string | null
+  guestRoomId: string | null
+}
+
+function actorColumns(actor: Actor): ActorColumns {
   if (actor.kind === 'system') return { actorKind: 'system', actorUserId: null, actorKeyId: null, guestRoomId: null }
   const { account, userId, roomId } = actor
   return {
