@@ -18,7 +18,10 @@ export type Values<F> = {
     : never
 }
 
-/** One argument or input field: its GraphQL type for the reader, its zod type for the value. */
+/**
+ * One argument or input field: its GraphQL type for the reader, its zod type for the value. Bounds are its description
+ * where it has no better one.
+ */
 export class Arg<T> {
   readonly type: InputTypeParam
   readonly check: z.ZodType<T>
@@ -61,8 +64,7 @@ function idOf(type: NodeName) {
 
 export const arg = {
   /** A global id of that type; the use-case gets the UUID (PLAT-58). */
-  id: (type: NodeName) => new Arg('ID', idOf(type)),
-  idList: (type: NodeName, max = 100) => new Arg(['ID'], z.array(idOf(type)).max(max)),
+  id: (type: NodeName) => new Arg('ID', idOf(type), true, `Of a ${type}: \`${ID_PREFIX[type]}_…\`.`),
   /** Text that people write: NFC, trimmed, then measured in characters (ROOM-7). */
   text: ({ min = 1, max }: { min?: number; max: number }) =>
     new Arg(
@@ -74,6 +76,8 @@ export const arg = {
           min === 1 ? 'must not be empty' : `must have at least ${min} characters`,
         )
         .refine((text) => codePointLength(text) <= max, `must have at most ${max} characters`),
+      true,
+      min === 0 ? `At most ${max} characters.` : `${min} to ${max} characters.`,
     ),
   /** Text kept to the letter, such as a password or a token. */
   exact: (max = PASSWORD_BYTES) =>
@@ -81,7 +85,7 @@ export const arg = {
       'String',
       wellFormed.refine((text) => text.length <= max, `must have at most ${max} characters`),
     ),
-  int: (min: number, max: number) => new Arg('Int', z.number().int().min(min).max(max)),
+  int: (min: number, max: number) => new Arg('Int', z.number().int().min(min).max(max), true, `${min} to ${max}.`),
   bigInt: () => new Arg('BigInt', z.bigint()),
   boolean: () => new Arg('Boolean', z.boolean()),
   dateTime: () => new Arg('DateTime', z.string()),

@@ -12,6 +12,7 @@ import { type Caller, meets, type Need } from './caller.ts'
 import type { Context } from './context.ts'
 import { InvalidInputError } from './errors.ts'
 import { decodeId, encodeId, type NodeName } from './ids.ts'
+import { PAGE_DEFAULT, PAGE_MAX } from './keyset.ts'
 import { requestError } from './request-errors.ts'
 
 type Types = {
@@ -65,17 +66,35 @@ export const builder = new SchemaBuilder<Types>({
     nodeQueryOptions: {
       description: 'Any node by its global id; null when there is none or it is not the caller’s to see.',
       authScopes: { needs: 'signedIn' },
+      args: { id: { description: 'A global id of any type.' } },
     },
     nodesQueryOptions: {
       description: 'Nodes by their global ids, in order; null for each that is not there or not the caller’s to see.',
       authScopes: { needs: 'signedIn' },
+      args: { ids: { description: 'Global ids of any types.' } },
     },
+    nodeTypeOptions: { description: 'Whatever has an id of its own.' },
+    idFieldOptions: { description: 'Global: its prefix says what it is the id of.' },
+    pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
+    hasNextPageFieldOptions: { description: 'Whether rows follow this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether rows come before this page.' },
+    startCursorFieldOptions: { description: 'Of the first row; null when the page is empty.' },
+    endCursorFieldOptions: { description: 'Of the last row; null when the page is empty.' },
+    edgesFieldOptions: { description: 'The rows of this page with their cursors.' },
+    pageInfoFieldOptions: { description: 'Where this page lies in the list.' },
+    cursorFieldOptions: { description: 'For `after` or `before`.' },
+    nodeFieldOptions: { description: 'The row.' },
+    firstArgOptions: {
+      description: `That many rows from the beginning, 1 to ${PAGE_MAX}; ${PAGE_DEFAULT} when left out.`,
+    },
+    lastArgOptions: { description: `That many rows from the end, 1 to ${PAGE_MAX}; not together with \`first\`.` },
+    afterArgOptions: { description: 'Only rows behind this cursor.' },
+    beforeArgOptions: { description: 'Only rows before this cursor.' },
   },
   // Costs are declared here and summed before execution by the limits (PLAT-67); the plugin's own check would come later.
   complexity: { disabled: true, fieldComplexity: costOf },
 })
 
-const PAGE_DEFAULT = 50
 const MUTATION_COST = 10
 
 /** An object costs 1, a leaf nothing, a connection its content times what it may return, a root mutation 10 (PLAT-67). */
@@ -92,9 +111,11 @@ function costOf(
   return { field: 1, multiplier: Array.isArray(args['ids']) ? args['ids'].length : 1 }
 }
 
-builder.queryType({})
-builder.mutationType({})
-builder.subscriptionType({})
+builder.queryType({ description: 'Reads. All of one document see the same snapshot of the database.' })
+builder.mutationType({
+  description: 'Changes, one after the other; each answers with its payload or one of its errors.',
+})
+builder.subscriptionType({ description: 'Streams, over WebSocket or server-sent events.' })
 
 /** The signed-in caller. Fields behind a need have one; the check is for those that forget it. */
 export function callerOf(context: Context): Caller {

@@ -15,6 +15,7 @@ export type Comparator = { readonly type: Arg<unknown>['type']; readonly check: 
 type Definition<V> = {
   /** Of the input type; fields that compare alike share it. */
   name: string
+  description?: string
   value: Arg<V>
   /** Instead of `value`, where one comparison takes other values than the rest. */
   prefix?: Arg<V>
@@ -25,9 +26,30 @@ type Definition<V> = {
 }
 
 const LIST_MAX = 100
+const DESCRIPTIONS: Record<Comparison, string> = {
+  eq: 'It is this.',
+  neq: 'It is anything else, or nothing.',
+  in: `It is one of these, at most ${LIST_MAX}.`,
+  nin: `It is none of these, at most ${LIST_MAX}, or nothing.`,
+  lt: 'It is less than this.',
+  lte: 'It is this or less.',
+  gt: 'It is greater than this.',
+  gte: 'It is this or greater.',
+  contains: 'It contains this text, in upper or lower case.',
+  prefix: 'It begins with this text.',
+  isNull: 'Whether there is nothing.',
+}
 const inputTypes = new Map<string, Comparator['type']>()
 
-export function comparator<V>({ name, value, prefix = value, offers, ask, isNull }: Definition<V>): Comparator {
+export function comparator<V>({
+  name,
+  description = 'Comparisons given together must all hold.',
+  value,
+  prefix = value,
+  offers,
+  ask,
+  isNull,
+}: Definition<V>): Comparator {
   const conditionOf = (comparison: Comparison, operand: unknown): Where => {
     if (comparison === 'isNull') return isNull!(operand as boolean)
     if (comparison === 'neq') return { NOT: ask('eq', operand as V) }
@@ -35,7 +57,10 @@ export function comparator<V>({ name, value, prefix = value, offers, ask, isNull
     return ask(comparison, operand as V)
   }
   const operands = Object.fromEntries(
-    offers.map((comparison) => [comparison, operandOf(comparison, comparison === 'prefix' ? prefix : value, !isNull)]),
+    offers.map((comparison) => {
+      const operand = operandOf(comparison, comparison === 'prefix' ? prefix : value, !isNull)
+      return [comparison, operand.describe(DESCRIPTIONS[comparison])]
+    }),
   )
   const check = z
     .object(Object.fromEntries(Object.entries(operands).map(([comparison, operand]) => [comparison, operand.check])))
@@ -44,7 +69,7 @@ export function comparator<V>({ name, value, prefix = value, offers, ask, isNull
       const conditions = Object.entries(given).map(([name, operand]) => conditionOf(name as Comparison, operand))
       return conditions.length === 1 ? conditions[0]! : { AND: conditions }
     })
-  return { type: typeOf(name, operands), check }
+  return { type: typeOf(name, operands, description), check }
 }
 
 function operandOf<V>(comparison: Comparison, value: Arg<V>, neverNull: boolean): Arg<unknown> {
@@ -55,8 +80,8 @@ function operandOf<V>(comparison: Comparison, value: Arg<V>, neverNull: boolean)
 }
 
 /** One input type a name, made when the first filter needs it. */
-function typeOf(name: string, operands: Record<string, Arg<unknown>>): Comparator['type'] {
-  const made = inputTypes.get(name) ?? (inputType(name, operands, 'Comparisons given together must all hold.') as never)
+function typeOf(name: string, operands: Record<string, Arg<unknown>>, description: string): Comparator['type'] {
+  const made = inputTypes.get(name) ?? (inputType(name, operands, description) as never)
   inputTypes.set(name, made)
   return made
 }

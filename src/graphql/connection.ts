@@ -10,11 +10,16 @@ export type Connection<Row = unknown> = Page<Row> & { total: () => Promise<numbe
 
 /** `<Name>Connection` and `<Name>Edge` of a node or object type, shared by every field that lists it. */
 export function connectionType(type: unknown, name: string) {
-  const edge = builder.edgeObject({ type: type as never, name: `${name}Edge` })
+  const edge = builder.edgeObject({
+    type: type as never,
+    name: `${name}Edge`,
+    description: 'A row of the list with its cursor.',
+  })
   const connection = builder.connectionObject(
     {
       type: type as never,
       name: `${name}Connection`,
+      description: 'One page of a list.',
       fields: (t) => ({
         nodes: t.field({
           type: [type as never],

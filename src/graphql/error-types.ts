@@ -11,15 +11,15 @@ import {
   NotFoundError,
 } from './errors.ts'
 
-export const ErrorCodeEnum = builder.enumType('ErrorCode', {
+const ErrorCodeEnum = builder.enumType('ErrorCode', {
   description: "Says which error of a union it is: the type's name without `Error`.",
   values: ERROR_CODES,
 })
 
-export const ErrorInterface = builder.interfaceRef<DomainError>('Error').implement({
+const ErrorInterface = builder.interfaceRef<DomainError>('Error').implement({
   description: 'Something the caller can expect and act on.',
   fields: (t) => ({
-    code: t.field({ type: ErrorCodeEnum, resolve: (error) => error.code }),
+    code: t.field({ type: ErrorCodeEnum, description: 'Which error it is.', resolve: (error) => error.code }),
     message: t.exposeString('message', { description: 'For people; programs read `code`.' }),
   }),
   resolveType: (error) => error.name,
@@ -49,18 +49,29 @@ const IssueType = builder.objectRef<{ path: readonly string[]; message: string }
   description: 'One thing wrong with the input. The message never repeats the value.',
   fields: (t) => ({
     path: t.field({ type: ['String'], resolve: (issue) => [...issue.path], description: 'From the argument down.' }),
-    message: t.exposeString('message'),
+    message: t.exposeString('message', { description: 'What is wrong with it, for people.' }),
   }),
 })
 
 errorType(InvalidInputError, {
   description: 'The input breaks a rule that it alone can break; nothing was changed.',
-  fields: (t) => ({ issues: t.field({ type: [IssueType], resolve: (error) => [...error.issues] }) }),
+  fields: (t) => ({
+    issues: t.field({
+      type: [IssueType],
+      description: 'Everything that is wrong with it.',
+      resolve: (error) => [...error.issues],
+    }),
+  }),
 })
 errorType(NotFoundError, {
   description: 'What the input names is not there, or not the caller’s to see; the two answer alike.',
   fields: (t) => ({
-    path: t.field({ type: ['String'], nullable: true, resolve: (error) => error.path && [...error.path] }),
+    path: t.field({
+      type: ['String'],
+      nullable: true,
+      description: 'The input that names it, from the argument down.',
+      resolve: (error) => error.path && [...error.path],
+    }),
   }),
 })
 errorType(ForbiddenError, { description: 'The caller may see it but not do that.' })
@@ -76,6 +87,8 @@ errorType(ConflictError, {
 })
 errorType(LimitReachedError, {
   description: 'There are as many of these as there may be.',
-  fields: (t) => ({ limit: t.int({ nullable: true, resolve: (error) => error.limit }) }),
+  fields: (t) => ({
+    limit: t.int({ nullable: true, description: 'How many there may be.', resolve: (error) => error.limit }),
+  }),
 })
 errorType(LastOwnerError, { description: 'It would leave nobody who owns it.' })

@@ -32,7 +32,7 @@ export function filterOf(name: string, comparators: Record<string, Comparator>, 
     const refuse: Refuse = (path, message) => context.addIssue({ code: 'custom', path: [...path], message })
     return whereOf(given, [], { comparators, refuse, conditions: 0 })
   })
-  return new Arg<Where>(type as never, check)
+  return new Arg<Where>(type as never, check, true, 'Only rows for which this holds.')
 }
 
 function whereOf(given: Given, path: readonly string[], walk: Walk): Where {

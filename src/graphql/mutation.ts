@@ -46,7 +46,7 @@ export function mutation<F extends Record<string, Arg<unknown>>, N extends Need,
 
   const Payload = builder.objectRef<R & object>(`${title}Payload`)
   Payload.implement({ description: `What \`${name}\` left behind.`, fields: payload as never })
-  const Input = Object.keys(input).length > 0 ? inputType(`${title}Input`, input) : undefined
+  const Input = Object.keys(input).length > 0 ? inputType(`${title}Input`, input, `What \`${name}\` takes.`) : undefined
 
   builder.mutationField(name, (t) =>
     t.field({
@@ -55,8 +55,10 @@ export function mutation<F extends Record<string, Arg<unknown>>, N extends Need,
       // A top-level error of one field must not null its neighbours (DESIGN §5).
       nullable: true,
       extensions: { needs },
-      errors: { types: known as never },
-      ...(Input && { args: { input: t.arg({ type: Input as never, required: true }) } }),
+      errors: { types: known as never, union: { description: `The payload of \`${name}\`, or why there is none.` } },
+      ...(Input && {
+        args: { input: t.arg({ type: Input as never, required: true, description: 'All that it takes.' }) },
+      }),
       resolve: (async (_root: unknown, args: { input?: unknown }, context: Context) => {
         const caller = admit(needs, context.caller)
         const values = read(args.input ?? {})

@@ -12,9 +12,9 @@ builder.prismaNode('Org', {
   // Row security shows the active org alone; without standing in it, not even that.
   findUnique: (id, context) => ({ id, ...(callerOf(context).standing === null && { AND: [{ id: { in: [] } }] }) }),
   fields: (t) => ({
-    slug: t.exposeString('slug'),
-    name: t.exposeString('name'),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    slug: t.exposeString('slug', { description: 'Its name in addresses; no two orgs share one.' }),
+    name: t.exposeString('name', { description: 'Its name for people.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
   }),
 })
 
@@ -33,7 +33,7 @@ mutation('orgCreate', {
   description: 'Makes an org with oneself as its owner. Only where the operator lets people make orgs.',
   input: {
     slug: arg.text({ max: 40 }).describe('3 to 40 of a-z, 0-9 and inner hyphens; not taken by another org.'),
-    name: arg.text({ max: 64 }),
+    name: arg.text({ max: 64 }).describe('Its name for people.'),
     allowAnonymous: arg.boolean().optional().describe('Whether anonymous people may take part; false when left out.'),
   },
   needs: 'person',

@@ -2,6 +2,7 @@ import { builder } from '../../graphql/builder.ts'
 import type { Caller, Standing } from '../../graphql/caller.ts'
 import { encodeId } from '../../graphql/ids.ts'
 import { findUserOrgs } from '../session/preauth.ts'
+import { standingOfRole } from '../session/standing.ts'
 import { StandingEnum } from '../session/standing-type.ts'
 
 export type OrgSummaryRow = { id: string; slug: string; name: string; archived: boolean; standing: Standing }
@@ -10,8 +11,8 @@ export const OrgSummary = builder.objectRef<OrgSummaryRow>('OrgSummary').impleme
   description: 'An org that one is a member of, whether it is the active one or not.',
   fields: (t) => ({
     id: t.id({ description: 'The id of the Org.', resolve: (org) => encodeId('Org', org.id) }),
-    slug: t.exposeString('slug'),
-    name: t.exposeString('name'),
+    slug: t.exposeString('slug', { description: 'Its name in addresses.' }),
+    name: t.exposeString('name', { description: 'Its name for people.' }),
     archived: t.exposeBoolean('archived', { description: 'It takes no writes.' }),
     standing: t.expose('standing', { type: StandingEnum, description: 'The caller’s own there.' }),
   }),
@@ -26,6 +27,6 @@ export async function orgsOf(caller: Caller | null): Promise<OrgSummaryRow[]> {
     slug,
     name,
     archived: status === 'archived',
-    standing: role.toUpperCase() as Standing,
+    standing: standingOfRole(role),
   }))
 }

@@ -1,15 +1,19 @@
 import { builder, callerOf } from '../../graphql/builder.ts'
-import { ACCOUNTS } from '../../graphql/caller.ts'
+import { ACCOUNTS, type Account } from '../../graphql/caller.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { seesEmail } from './access.ts'
 
-export const UserType = builder.enumType('UserType', { values: ['human', 'agent'] as const })
-export const UserAccount = builder.enumType('UserAccount', {
+const TYPES = ['human', 'agent'] as const
+const STATUSES = ['invited', 'active', 'disabled', 'erased'] as const
+
+const UserType = builder.enumType('UserType', { description: 'A person, or an agent.', values: TYPES })
+const UserAccount = builder.enumType('UserAccount', {
   description: 'How the account came to be; it never changes (ID-12).',
   values: ACCOUNTS,
 })
-export const UserStatus = builder.enumType('UserStatus', {
-  values: ['invited', 'active', 'disabled', 'erased'] as const,
+const UserStatus = builder.enumType('UserStatus', {
+  description: 'Only who is active signs in. `erased`: the person is gone, their row stands for what they left.',
+  values: STATUSES,
 })
 
 builder.prismaNode('User', {
@@ -23,16 +27,28 @@ builder.prismaNode('User', {
     return { id, ...(standing === null && { AND: [{ id: userId }] }) }
   },
   fields: (t) => ({
-    displayName: t.exposeString('displayName'),
-    type: t.field({ type: UserType, resolve: (user) => user.type as 'human' }),
-    account: t.field({ type: UserAccount, resolve: (user) => user.account as 'registered' }),
+    displayName: t.exposeString('displayName', { description: 'What others see; two people may share one.' }),
+    type: t.field({
+      type: UserType,
+      description: 'A person, or an agent.',
+      resolve: (user) => user.type as (typeof TYPES)[number],
+    }),
+    account: t.field({
+      type: UserAccount,
+      description: 'How the account came to be.',
+      resolve: (user) => user.account as Account,
+    }),
     avatarIcon: t.exposeString('avatarIcon', { description: 'Opaque to the server; empty for none.' }),
     email: t.string({
       nullable: true,
       ...perViewer('Shown to oneself and to owners and admins of the org.'),
       resolve: (user, _args, { caller }) => (seesEmail(caller, user.id) ? user.email : null),
     }),
-    status: t.field({ type: UserStatus, resolve: (user) => user.status as 'active' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    status: t.field({
+      type: UserStatus,
+      description: 'Whether they can sign in.',
+      resolve: (user) => user.status as (typeof STATUSES)[number],
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was made.' }),
   }),
 })

@@ -2,6 +2,7 @@ import { prisma } from '../../db/prisma.ts'
 import { arg } from '../../graphql/arguments.ts'
 import { builder } from '../../graphql/builder.ts'
 import { pageOf } from '../../graphql/connection.ts'
+import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { OrgSummary, orgsOf } from '../org/summary.ts'
@@ -11,11 +12,6 @@ import { StandingEnum } from '../session/standing-type.ts'
 import { userById } from '../user/loads.ts'
 import { updateViewer } from './update-viewer.ts'
 import { Viewer, viewer } from './viewer-type.ts'
-
-const NEWEST_FIRST = [
-  { field: 'createdAt', type: 'instant', descending: true },
-  { field: 'id', type: 'uuid', descending: true },
-] as const
 
 Viewer.implement({
   description: 'Whoever asks, and how far they reach. For nobody everything is null or empty.',
@@ -50,7 +46,7 @@ Viewer.implement({
       nullable: true,
       ...perViewer('The session that this request came with.'),
       resolve: (query, _viewer, _args, { caller }) =>
-        caller && prisma.session.findUnique({ ...query, where: { id: caller.sessionId } }),
+        prisma.session.findFirst({ ...query, where: caller ? { id: caller.sessionId } : { id: { in: [] } } }),
     }),
     sessions: t.connection(
       {
@@ -99,11 +95,13 @@ mutation('viewerUpdate', {
   description:
     'Changes what one says of oneself. Works for everybody who has a name: members, anonymous people, guests.',
   input: {
-    displayName: arg.text({ max: 64 }).optional(),
+    displayName: arg.text({ max: 64 }).optional().describe('What others see; unchanged when left out.'),
     avatarIcon: arg.text({ min: 0, max: 32 }).optional().describe('Opaque to the server; empty for none.'),
-    notificationSounds: arg.boolean().optional(),
+    notificationSounds: arg.boolean().optional().describe('Whether a client should play sounds.'),
   },
   needs: 'standing',
   run: updateViewer,
-  payload: (t) => ({ viewer: t.field({ type: Viewer, resolve: () => viewer }) }),
+  payload: (t) => ({
+    viewer: t.field({ type: Viewer, description: 'Oneself, as changed.', resolve: () => viewer }),
+  }),
 })
