@@ -102,15 +102,28 @@ it('ROOM-21 is everybody’s own to say; owners say it for an agent', async () =
 
 it('ROOM-21 withdraws a vote that is being cast while its voter becomes a spectator', async () => {
   const space = await world.space()
-  const { room, voters } = await world.pokerRoom({ space, voters: 1 })
+  const { room } = await world.pokerRoom({ space })
+  const voter = await world.member({ space }) // votes without following the room, so nothing says where they are
   const held = await world.hold('SELECT FROM rooms.rooms WHERE id = $1 FOR UPDATE', [room.uuid])
-  const cast = voters[0]!.vote(room, '5')
+  const cast = voter.vote(room, '5')
   await world.untilBlocked(1)
-  const watched = watch(voters[0]!, room)
+  const watched = watch(voter, room)
   await world.untilBlocked(2)
   await held.release()
   expect(await cast).toMatchObject({ __typename: 'VoteCastPayload' })
   expect(await watched).toMatchObject({ voteWithdrawn: true })
+})
+
+it('ROOM-4 makes a spectator of somebody once, however often they say so at once', async () => {
+  const space = await world.space()
+  const { room } = await world.pokerRoom({ space })
+  const voter = await world.member({ space })
+  await world.attend(room, voter)
+  await voter.vote(room, '5')
+  const told = await Promise.all(Array.from({ length: 6 }, () => watch(voter, room)))
+  expect(told.filter(({ voteWithdrawn }) => voteWithdrawn)).toHaveLength(1)
+  expect(await typesOf(room)).toEqual(['VoteCast', 'VoteCleared', 'ParticipantChanged'])
+  expect((await world.facts({ room, space })).sort()).toEqual(['space.spectator_set', 'vote.cast', 'vote.cleared'])
 })
 
 it('ROOM-22 keeps viewers of the org spectators, whatever their flag says', async () => {
