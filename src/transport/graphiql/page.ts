@@ -95,7 +95,13 @@ async function load(endpoint: string): Promise<Page> {
 }
 
 function document(base: string, endpoint: string): string {
-  const options = { endpoint, title: 'Moothall', defaultTabs: TABS, subscriptionsProtocol: 'SSE' }
+  const options = {
+    endpoint,
+    title: 'Moothall',
+    defaultTabs: TABS,
+    subscriptionsProtocol: 'SSE',
+    shouldPersistHeaders: false, // they hold tokens
+  }
   const json = JSON.stringify(options).replaceAll('<', '\\u003c')
   return `<!doctype html>
 <html lang="en">

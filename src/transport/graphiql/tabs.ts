@@ -107,7 +107,7 @@ mutation SignInAnonymously($input: SessionCreateAnonymousInput!) {
     { input: { orgSlug: 'main', displayName: 'Ada', delivery: 'BEARER' } },
   ),
   tab(
-    `# 7. The second person joins the space. See the header below, and put the token into it.
+    `# 7. The second person joins the space. Headers below: { "Authorization": "Bearer TOKEN" }, the token of step 6.
 mutation JoinSpace($input: SpaceJoinInput!) {
   spaceJoin(input: $input) {
     __typename
@@ -138,7 +138,7 @@ subscription WatchRoom($roomId: ID!) {
     { roomId: 'ROOM_ID' },
   ),
   tab(
-    `# 9. The second person votes. Nobody else sees the card before it is revealed.
+    `# 9. The second person votes, with the same header. Nobody else sees the card before it is revealed.
 mutation SecondVote($input: VoteCastInput!) {
   voteCast(input: $input) {
     __typename
