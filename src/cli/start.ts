@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import { startServer } from '../server.ts'
 import { GRAPHQL_PATH } from '../transport/http.ts'
@@ -18,7 +18,7 @@ export const command: Command = {
         : error
     })
     try {
-      welcome(terminal, server.address, config.MOOTHALL_GRAPHIQL, await makeFirstOrg(server))
+      welcome(terminal, shownAddress(config, server.address), config.MOOTHALL_GRAPHIQL, await makeFirstOrg(server))
     } catch (error) {
       await server.close()
       throw error
@@ -40,6 +40,12 @@ function firstSignal(): Promise<string> {
     })
   }
   return promise
+}
+
+/** The public address where it leads here; cookies and origins are checked against it. */
+function shownAddress({ MOOTHALL_PUBLIC_URL: publicUrl }: Config, address: string): string {
+  const { port, origin, protocol } = new URL(publicUrl)
+  return protocol === 'https:' || port === new URL(address).port ? origin : address
 }
 
 /** The password is shown here and nowhere else, once. */
