@@ -269,6 +269,36 @@ describe('who listens', () => {
     expect(await present()).toBe(false)
   })
 
+  it('ROOM-53 tells whoever comes back who is there, though nothing changed since', async () => {
+    const { room, host, voters } = await world.pokerRoom({ voters: 2 })
+    const [lost, other] = voters as [Actor, Actor]
+    const still = follow(lost, room) // the server does not know yet that this one is lost
+    const { version } = await snapshotOf(still)
+    await world.depart(room, other)
+    await still.next((event) => is('PresenceChanged')(event) && !event.userIds.includes(other.id), 'the departure')
+
+    const back = follow(lost, room, { sinceVersion: version })
+    const { userIds } = await back.next(is('PresenceChanged'))
+    expect(userIds.toSorted()).toEqual([host.id, lost.id].sort())
+    expect(back.events.some(is('RoomSnapshot'))).toBe(false)
+  })
+
+  it('ROOM-53 takes back what a snapshot said, also when the others never heard of it', async () => {
+    const { room, host, voters } = await world.pokerRoom({ voters: 2 })
+    const [visitor, passer] = voters as [Actor, Actor]
+    await world.depart(room, passer)
+    const first = follow(visitor, room)
+    await first.next(is('PresenceChanged'))
+    // Within one interval somebody comes, is seen in a snapshot, and goes.
+    await world.attend(room, passer)
+    const second = follow(visitor, room)
+    const snapshot = await snapshotOf(second)
+    await world.depart(room, passer)
+    expect(snapshot.room.presentUserIds).toContain(passer.id)
+    const { userIds } = await second.next((event) => is('PresenceChanged')(event) && !event.userIds.includes(passer.id))
+    expect(userIds.toSorted()).toEqual([host.id, visitor.id].sort())
+  })
+
   it('ROOM-50 makes one participant of five first attaches at once', async () => {
     const { room } = await world.pokerRoom()
     const visitor = await world.member()

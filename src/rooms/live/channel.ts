@@ -33,11 +33,12 @@ export class Channel {
   /** The greatest version that this channel has seen. */
   version = 0n
   readonly #members = new Set<Member>()
+  /** Who each member believes is present; absent: as their last snapshot said, or not told yet. */
+  readonly #told = new WeakMap<Member, string>()
   readonly #mask: Mask
   readonly #log: Logger
   #pulling: Promise<void> | undefined
   #again = false
-  #present = ''
   #presenceTimer: NodeJS.Timeout | undefined
   #presenceDue = false
 
@@ -54,6 +55,7 @@ export class Channel {
   /** Attaches a member and brings it up to date: with what it missed since `sent`, or with a snapshot. */
   async add(member: Member): Promise<void> {
     this.#members.add(member)
+    if (member.sent !== null) this.wakePresence() // it has no version, so no replay tells who came and went
     await this.wake()
   }
 
@@ -65,8 +67,8 @@ export class Channel {
   /** Something may have changed. Calls while a pull runs are one more pull. */
   wake(): Promise<void> {
     if (this.#pulling) this.#again = true
-    else this.#pulling = this.#pullAll().finally(() => (this.#pulling = undefined))
-    return this.#pulling ?? Promise.resolve()
+    else this.#pulling = this.#pullAll()
+    return this.#pulling
   }
 
   /** Who is present may have changed; told at most once in 250 ms (ROOM-53). */
@@ -85,10 +87,12 @@ export class Channel {
         await this.#pull()
       } catch (error) {
         // The members keep their versions, so the next pull makes good what this one owed.
+        this.#presenceDue = true
         this.#log.warn({ err: error, roomId: this.audience.roomId }, 'a room’s streams could not be served')
         setTimeout(() => void this.wake(), RETRY_AFTER).unref()
       }
     } while (this.#again && this.#members.size > 0)
+    this.#pulling = undefined // in the turn that looked, so that no call comes between
   }
 
   async #pull(): Promise<void> {
@@ -147,6 +151,7 @@ export class Channel {
       if (!this.#members.has(member)) return // left while it was rendered
       if (!member.sink.send(frame)) return this.#lag(member)
       member.sent = event.version
+      if (event.type === 'RoomSnapshot') this.#told.delete(member)
     }
   }
 
@@ -160,17 +165,18 @@ export class Channel {
     })
   }
 
+  /** Tells whoever does not know it: since their last snapshot or their return it may have changed and changed back. */
   async #tellPresence(moment: Moment): Promise<void> {
     this.#presenceDue = false
     const userIds = await presentUserIds(this.audience.roomId)
     const present = userIds.join()
-    if (present === this.#present) return
-    this.#present = present
     const event = this.#made('PresenceChanged', null, { userIds })
     for (const member of this.#members) {
-      if (member.lagging || member.sent === null) continue
+      if (member.lagging || member.sent === null || this.#told.get(member) === present) continue
       const frame = await moment.frame(member.ask, event, member.caller)
-      if (this.#members.has(member)) member.sink.send(frame) // one that is too far behind gets a snapshot soon
+      if (!this.#members.has(member)) continue
+      if (member.sink.send(frame)) this.#told.set(member, present)
+      else this.#lag(member)
     }
   }
 
