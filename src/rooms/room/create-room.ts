@@ -19,6 +19,7 @@ export async function createRoom(
   { spaceId, kind, title, config }: NewRoom,
 ): Promise<{ roomId: string }> {
   const { orgId, userId } = caller
+  await holdMembership(caller, spaceId)
   const { slug } = await requireMember(caller, spaceId, 'spaceId')
   if (!mayHost(caller)) throw new ForbiddenError('You cannot lead a room.')
   await requireOffered(orgId, kind)
@@ -33,6 +34,13 @@ export async function createRoom(
   const target = { kind: 'Room', id: roomId } as const
   await record(caller, roomCreated, { target, spaceId, spaceSlug: slug, roomId, payload: { kind } })
   return { roomId }
+}
+
+/** Who departs meanwhile waits, and finds the room that they lead; or is gone already (ROOM-23). */
+async function holdMembership({ orgId, userId }: Caller, spaceId: string): Promise<void> {
+  await sql`
+    SELECT FROM rooms.space_members
+    WHERE org_id = ${orgId} AND space_id = ${spaceId} AND user_id = ${userId} FOR KEY SHARE`
 }
 
 /** A kind that was retired makes no more rooms; one that is not offered is not there (ROOM-31). */

@@ -45,10 +45,10 @@ export async function refreshPresence(orgId: string, connectionIds: readonly str
 }
 
 /**
- * Who departs from a space first removes the membership and then asks for its rooms; who attaches holds the membership
- * before the room, so that neither misses the other (ROOM-23) and both lock in one order.
+ * Who departs from a space first removes the membership and then asks for its rooms; who attaches or takes the lead holds
+ * the membership before the room, so that neither misses the other (ROOM-23) and both lock in one order.
  */
-async function holdMembership({ orgId, userId, standing }: Caller, roomId: string): Promise<void> {
+export async function holdMembership({ orgId, userId, standing }: Caller, roomId: string): Promise<void> {
   if (standing === 'GUEST') return
   await sql`
     SELECT FROM rooms.space_members AS m JOIN rooms.rooms AS r ON r.org_id = m.org_id AND r.space_id = m.space_id

@@ -23,11 +23,11 @@ export async function setSpectator(
     throw new ForbiddenError('Everybody says that for themselves, owners for agents.')
   }
   if (member.orgRole === 'viewer') throw new ForbiddenError('Viewers of the org are always spectators.')
-  if (member.spectator === spectator) return { spaceId: id, userId, voteWithdrawn: false }
-
-  await sql`
+  // Of several at once the first changes it; the others find it changed (ROOM-4).
+  const changed = await sql`
     UPDATE rooms.space_members SET spectator = ${spectator}
-    WHERE org_id = ${orgId} AND space_id = ${id} AND user_id = ${userId}`
+    WHERE org_id = ${orgId} AND space_id = ${id} AND user_id = ${userId} AND spectator <> ${spectator} RETURNING 1`
+  if (changed.length === 0) return { spaceId: id, userId, voteWithdrawn: false }
   const voteWithdrawn = await memberChanged(caller, {
     orgId,
     spaceIds: [id],
