@@ -108,7 +108,8 @@ function costOf(
   if (type.name.endsWith('Result')) return { field: MUTATION_COST, multiplier: 1 }
   if (type.name.endsWith('Connection'))
     return { field: 1, multiplier: Number(args['first'] ?? args['last'] ?? PAGE_DEFAULT) }
-  return { field: 1, multiplier: Array.isArray(args['ids']) ? args['ids'].length : 1 }
+  const count = Array.isArray(args['ids']) ? args['ids'].length : 1 // nodes: each is an object, whatever is asked of it
+  return { field: count, multiplier: count }
 }
 
 builder.queryType({ description: 'Reads. All of one document see the same snapshot of the database.' })

@@ -75,6 +75,16 @@ describe('the cost of documents', () => {
     expect(second.extensions).toMatchObject({ cost: { remaining: 18 } })
   })
 
+  it('PLAT-67 counts every node that is asked for by its id, whatever is asked of it', async () => {
+    const { client } = await world.member()
+    const nodes = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }'
+    const ids = (count: number) => ({ ids: Array<string>(count).fill(world.home.id) })
+    expect((await client.send(nodes, ids(3))).extensions).toMatchObject({ cost: { requested: 3 } })
+    expect(await client.send(nodes, ids(10_001))).toMatchObject({
+      errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX' } }],
+    })
+  })
+
   it('PLAT-71 is told by rateLimit as well', async () => {
     const { client } = await world.member()
 
