@@ -97,7 +97,7 @@ describe('ROOM-11', () => {
       `SELECT payload, space_slug FROM platform.audit_events WHERE space_id = $1 AND event_type = 'space.updated'`,
       [space.uuid],
     )
-    expect(fact).toEqual({ payload: { changed: ['slug', 'name', 'passcode'] }, space_slug: slug })
+    expect(fact).toEqual({ payload: { fields: ['slug', 'name', 'passcode'] }, space_slug: slug })
   })
 
   it('ROOM-4 changes and records nothing when all is as given', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEvent } from '../../platform/index.ts'
+import { FACILITATOR_REASONS, LEAVE_REASONS } from '../live/event-payloads.ts'
 import { inRoom } from '../space/projection.ts'
 import { spaceReaders } from '../space/readers.ts'
 
@@ -45,7 +46,7 @@ export const roomDeleted = defineEvent('room.deleted', {
 export const roomUpdated = defineEvent('room.updated', {
   category: 'audit_only',
   description: 'A room was renamed.',
-  payload: z.strictObject({ changed: z.array(z.enum(['title'])) }),
+  payload: z.strictObject({ fields: z.array(z.enum(['title'])) }),
   projection: inRoom,
 })
 
@@ -56,7 +57,7 @@ export const facilitatorChanged = defineEvent('room.facilitator_changed', {
   payload: z.strictObject({
     facilitatorId: userId.nullable(),
     previousId: userId.nullable(),
-    reason: z.enum(['HANDOVER', 'CLAIM', 'AUTO']),
+    reason: z.enum(FACILITATOR_REASONS),
   }),
   projection: inRoom,
 })
@@ -71,6 +72,6 @@ export const participantJoined = defineEvent('room.participant_joined', {
 export const participantLeft = defineEvent('room.participant_left', {
   category: 'audit_only',
   description: 'Somebody is no longer of a room.',
-  payload: z.strictObject({ userId, reason: z.enum(['LEFT', 'REMOVED', 'REVOKED', 'EXPIRED', 'CAP']) }),
+  payload: z.strictObject({ userId, reason: z.enum(LEAVE_REASONS) }),
   projection: inRoom,
 })

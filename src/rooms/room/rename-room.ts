@@ -17,7 +17,7 @@ export async function renameRoom(
       type: 'RoomChanged',
       payload: { title, config: room.config },
       set: { title },
-      fact: fact(roomUpdated, { changed: ['title'] }),
+      fact: fact(roomUpdated, { fields: ['title'] }),
     },
   ])
 }

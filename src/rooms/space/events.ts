@@ -35,7 +35,7 @@ export const memberAdded = defineEvent('space.member_added', {
 export const spaceUpdated = defineEvent('space.updated', {
   category: 'audit_only',
   description: 'An owner changed a space’s name, slug or passcode.',
-  payload: z.strictObject({ changed: z.array(z.enum(['slug', 'name', 'passcode'])) }),
+  payload: z.strictObject({ fields: z.array(z.enum(['slug', 'name', 'passcode'])) }),
   projection: inSpace,
 })
 

@@ -14,13 +14,13 @@ export async function updateSpace(caller: Caller, { id, ...given }: UpdateSpace)
   await requireOwner(caller, id)
   const before = await sqlOne<SpaceText>`
     SELECT slug, name, passcode FROM rooms.spaces WHERE org_id = ${orgId} AND id = ${id} FOR NO KEY UPDATE`
-  const changed = (['slug', 'name', 'passcode'] as const).filter(
+  const fields = (['slug', 'name', 'passcode'] as const).filter(
     (field) => given[field] !== undefined && given[field] !== before[field],
   )
-  if (changed.length === 0) return { spaceId: id }
+  if (fields.length === 0) return { spaceId: id }
 
   const { slug, name, passcode } = { ...before, ...given } as SpaceText
-  if (changed.includes('slug')) {
+  if (fields.includes('slug')) {
     requireSlug(slug)
     await requireFreeSlug(orgId, slug)
   }
@@ -31,7 +31,7 @@ export async function updateSpace(caller: Caller, { id, ...given }: UpdateSpace)
     target: { kind: 'Space', id },
     spaceId: id,
     spaceSlug: slug,
-    payload: { changed },
+    payload: { fields },
   })
   return { spaceId: id }
 }
