@@ -1,6 +1,5 @@
 import { prisma } from '../../db/prisma.ts'
 import { batchLoad } from '../../graphql/loads.ts'
-import { groupBy } from '../room/loads.ts'
 
 /** A space's own decks by name, at most 50. */
 export const decksOfSpace = batchLoad(async (ids: readonly string[]) => {
@@ -8,5 +7,5 @@ export const decksOfSpace = batchLoad(async (ids: readonly string[]) => {
     where: { spaceId: { in: [...ids] } },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
   })
-  return groupBy(decks, ({ spaceId }) => spaceId)
+  return Map.groupBy(decks, ({ spaceId }) => spaceId)
 })

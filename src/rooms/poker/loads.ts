@@ -2,7 +2,6 @@ import { currentLane } from '../../db/operation.ts'
 import { sql, sqlAs } from '../../db/sql.ts'
 import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
-import { groupBy } from '../room/loads.ts'
 
 /** That somebody voted; the card only where the operation may read it: revealed, or the operation's user's own. */
 export type KnownVote = { storyId: string; userId: string; card: string | null }
@@ -15,7 +14,7 @@ export const votesOfStory = batchLoad(async (ids: readonly string[]) => {
     CROSS JOIN LATERAL rooms.round_voted(s.id) AS voted
     LEFT JOIN rooms.votes AS v ON v.story_id = s.id AND v.user_id = voted.user_id
     ORDER BY voted.cast_at, voted.user_id`
-  return groupBy(votes, ({ storyId }) => storyId)
+  return Map.groupBy(votes, ({ storyId }) => storyId)
 })
 
 /** The caller's own card on a story, null when they have not voted. */

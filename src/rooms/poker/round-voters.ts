@@ -29,8 +29,3 @@ export async function snapshotVoters({ orgId, id, facilitatorId }: LockedRoom, s
         SELECT count(*) FROM rooms.round_voters AS w WHERE w.org_id = ${orgId} AND w.story_id = ${storyId}))`,
   ])
 }
-
-/** Without open voting nothing is kept of whom a round waits for (ROOM-35). */
-export async function forgetVoters({ orgId }: LockedRoom, storyId: string): Promise<void> {
-  await sql`DELETE FROM rooms.round_voters WHERE org_id = ${orgId} AND story_id = ${storyId}`
-}

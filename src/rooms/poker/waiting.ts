@@ -1,7 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
-import { groupBy } from '../room/loads.ts'
 import type { LockedRoom } from '../room/lock-room.ts'
 
 type Waited = { userId: string; voted: boolean }
@@ -38,7 +37,7 @@ const waitedOnTables = batchLoad(async (roomIds: readonly string[]) => {
     WHERE r.id = ANY (${roomIds}::uuid[]) AND r.current_story_id IS NOT NULL AND NOT r.revealed AND p.can_vote
       AND CASE WHEN (r.config ->> 'openVoting')::boolean THEN w.user_id IS NOT NULL ELSE p.present END
     ORDER BY p.user_id`
-  return groupBy(waited, ({ roomId }) => roomId)
+  return Map.groupBy(waited, ({ roomId }) => roomId)
 })
 
 /** The same for a room's fields. */

@@ -7,7 +7,7 @@ import { reassignedStep } from './facilitator.ts'
 import { type LockedRoom, lockRoomsAsSystem } from './lock-room.ts'
 import { type LeaveReason, leftStep } from './participants.ts'
 
-type Departure = { orgId: string; spaceIds: readonly string[]; userId: string; reason: LeaveReason }
+export type Departure = { orgId: string; spaceIds: readonly string[]; userId: string; reason: LeaveReason }
 
 /**
  * Takes somebody out of the rooms of spaces they are no member of any more (ROOM-23): those that go on, and ended ones

@@ -23,7 +23,7 @@ export const peopleOfRoom = batchLoad(async (ids: readonly string[]) => {
   const people = await sql<RoomPerson & { roomId: string }>`
     SELECT r.id AS "roomId", p.user_id AS "userId", p.kind, p.spectator, p.can_vote AS "canVote", p.present
     FROM unnest(${ids}::uuid[]) AS r (id), LATERAL rooms.room_people(r.id) AS p`
-  return groupBy(people, ({ roomId }) => roomId)
+  return Map.groupBy(people, ({ roomId }) => roomId)
 })
 
 /** A live event carries what somebody was at its version; read from the room it is what they are now. */
@@ -42,15 +42,5 @@ export const participantsOfRoom = batchLoad(async (ids: readonly string[]) => {
     where: { roomId: { in: [...ids] } },
     orderBy: [{ joinedAt: 'asc' }, { userId: 'asc' }],
   })
-  return groupBy(rows, ({ roomId }) => roomId)
+  return Map.groupBy(rows, ({ roomId }) => roomId)
 })
-
-export function groupBy<Row>(rows: readonly Row[], key: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const group = groups.get(key(row))
-    if (group) group.push(row)
-    else groups.set(key(row), [row])
-  }
-  return groups
-}

@@ -5,7 +5,7 @@ import { fact, type Step } from './change.ts'
 import { participantJoined, participantLeft } from './events.ts'
 import type { LockedRoom } from './lock-room.ts'
 
-export const MOST_PARTICIPANTS = 200
+const PARTICIPANTS_MAX = 200
 
 export type LeaveReason = RoomEventPayloads['ParticipantLeft']['reason']
 
@@ -40,7 +40,7 @@ export async function joinSteps(caller: Caller, room: LockedRoom): Promise<Step[
 
 async function dropOldest({ orgId, id, facilitatorId }: LockedRoom): Promise<string[]> {
   const { surplus } = await sqlOne<{ surplus: number }>`
-    SELECT greatest(count(*) - ${MOST_PARTICIPANTS}::integer, 0)::integer AS surplus
+    SELECT greatest(count(*) - ${PARTICIPANTS_MAX}::integer, 0)::integer AS surplus
     FROM rooms.room_participants WHERE org_id = ${orgId} AND room_id = ${id}`
   if (surplus === 0) return []
   const gone = await sql<{ user_id: string }>`

@@ -1,9 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import { type Actor, type EventType, record } from '../../platform/index.ts'
-import { departFromRooms } from '../room/depart.ts'
-import type { LeaveReason } from '../room/participants.ts'
-
-type Departure = { orgId: string; spaceIds: readonly string[]; userId: string; reason: LeaveReason }
+import { type Departure, departFromRooms } from '../room/depart.ts'
 
 /**
  * Ends somebody's membership of spaces, with all that hangs on it, in the transaction that departs them (ROOM-23). One

@@ -7,6 +7,7 @@ import type { Context } from '../../graphql/context.ts'
 import { InvalidInputError } from '../../graphql/errors.ts'
 import { decodeId, encodeId } from '../../graphql/ids.ts'
 import { encodeCursor, keysetPage, keysetQuery, type PageArgs, type SortKey } from '../../graphql/keyset.ts'
+import { instantText } from '../../graphql/scalars.ts'
 
 const LAST_SEEN: readonly SortKey[] = [
   { field: 'lastSeenAt', type: 'instant', descending: true },
@@ -52,5 +53,5 @@ async function timedCursor(cursor: string | null | undefined, path: string, own:
       ? await prisma.spaceMember.findFirst({ where: { ...own, spaceId: spaceId.id }, select: { lastSeenAt: true } })
       : null
   if (!row || !spaceId) throw new InvalidInputError([{ path: [path], message: 'is no cursor of this list' }])
-  return encodeCursor([row.lastSeenAt.replace(' ', 'T').replace(/\+00$/, '+00:00'), spaceId.id])
+  return encodeCursor([instantText(row.lastSeenAt), spaceId.id])
 }

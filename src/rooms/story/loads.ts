@@ -1,6 +1,5 @@
 import { prisma } from '../../db/prisma.ts'
 import { batchLoad } from '../../graphql/loads.ts'
-import { groupBy } from '../room/loads.ts'
 
 export const storyById = batchLoad(async (ids: readonly string[]) => {
   const stories = await prisma.story.findMany({ where: { id: { in: [...ids] } } })
@@ -13,5 +12,5 @@ export const storiesOfRoom = batchLoad(async (ids: readonly string[]) => {
     where: { roomId: { in: [...ids] } },
     orderBy: [{ position: 'asc' }, { id: 'asc' }],
   })
-  return groupBy(stories, ({ roomId }) => roomId)
+  return Map.groupBy(stories, ({ roomId }) => roomId)
 })
