@@ -13,8 +13,8 @@ builder.prismaNode('Deck', {
   nullable: true,
   findUnique: (id, context) => ({ orgId_id: { orgId: callerOf(context).orgId, id }, ...inVisibleSpace(context) }),
   fields: (t) => ({
-    name: t.exposeString('name'),
-    cards: t.exposeStringList('cards'),
+    name: t.exposeString('name', { description: 'What people call it.' }),
+    cards: t.exposeStringList('cards', { description: 'In the order they are shown.' }),
     ordinal: t.exposeBoolean('ordinal', {
       description: 'The cards have an order and no values, such as T-shirt sizes.',
     }),
@@ -24,10 +24,14 @@ builder.prismaNode('Deck', {
 const DeckPreset = builder.objectRef<DeckCards & { preset: PresetName }>('DeckPreset').implement({
   description: 'A deck that every space has, read-only.',
   fields: (t) => ({
-    preset: t.field({ type: DeckPresetName, resolve: ({ preset }) => preset }),
-    name: t.exposeString('name'),
-    cards: t.stringList({ resolve: ({ cards }) => [...cards] }),
-    ordinal: t.exposeBoolean('ordinal'),
+    preset: t.field({
+      type: DeckPresetName,
+      description: 'Names it in `roomCreate`.',
+      resolve: ({ preset }) => preset,
+    }),
+    name: t.exposeString('name', { description: 'What people call it.' }),
+    cards: t.stringList({ description: 'In the order they are shown.', resolve: ({ cards }) => [...cards] }),
+    ordinal: t.exposeBoolean('ordinal', { description: 'The cards have an order and no values.' }),
   }),
 })
 

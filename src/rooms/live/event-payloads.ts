@@ -25,6 +25,10 @@ export type ParticipantColumns = {
   joinedAt: string
 }
 
+export const FACILITATOR_REASONS = ['HANDOVER', 'CLAIM', 'AUTO'] as const
+export const LEAVE_REASONS = ['LEFT', 'REMOVED', 'REVOKED', 'EXPIRED', 'CAP'] as const
+export const REVEAL_REASONS = ['MANUAL', 'AUTO', 'TIMER'] as const
+
 /** Round versions are decimal text: they outgrow what JSON numbers hold. */
 type Round = { storyId: string; roundVersion: string }
 
@@ -35,10 +39,14 @@ type Round = { storyId: string; roundVersion: string }
 export type RoomEventPayloads = {
   RoomChanged: { title: string; config: object }
   RoomPhaseChanged: { phase: string; endedAt: string | null }
-  FacilitatorChanged: { facilitatorId: string | null; previousId: string | null; reason: 'HANDOVER' | 'CLAIM' | 'AUTO' }
+  FacilitatorChanged: {
+    facilitatorId: string | null
+    previousId: string | null
+    reason: (typeof FACILITATOR_REASONS)[number]
+  }
   ParticipantJoined: { participant: ParticipantColumns }
   ParticipantChanged: { participant: ParticipantColumns }
-  ParticipantLeft: { userId: string; reason: 'LEFT' | 'REMOVED' | 'REVOKED' | 'EXPIRED' | 'CAP' }
+  ParticipantLeft: { userId: string; reason: (typeof LEAVE_REASONS)[number] }
   TimerChanged: { startedAt: string | null; endsAt: string | null; onEnd: 'none' | 'reveal' }
   StoryAdded: { story: StoryColumns }
   StoryChanged: { story: StoryColumns }
@@ -50,7 +58,7 @@ export type RoomEventPayloads = {
   VoteCast: Round & { userId: string }
   VoteCleared: Round & { userId: string }
   RoundRevealed: Round & {
-    reason: 'MANUAL' | 'AUTO' | 'TIMER'
+    reason: (typeof REVEAL_REASONS)[number]
     votes: readonly { userId: string; card: string }[]
     result: RoundResult
   }

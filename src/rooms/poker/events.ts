@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEvent } from '../../platform/index.ts'
+import { REVEAL_REASONS } from '../live/event-payloads.ts'
 import { spaceReaders } from '../space/readers.ts'
 import { ofStory } from '../story/projection.ts'
 
@@ -27,7 +28,7 @@ export const roundRevealed = defineEvent('round.revealed', {
   payload: z.strictObject({
     storyId,
     roundVersion,
-    reason: z.enum(['MANUAL', 'AUTO', 'TIMER']),
+    reason: z.enum(REVEAL_REASONS),
     counted: z.int().min(0),
     average: z.number().nullable(),
     mode: z.array(z.string()),

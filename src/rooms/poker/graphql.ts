@@ -3,7 +3,7 @@ import { builder } from '../../graphql/builder.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { userById } from '../../identity/index.ts'
-import { RoomEndedError, WrongPhaseError } from '../room/errors.ts'
+import { ROOM_ERRORS } from '../room/errors.ts'
 import { roomField } from '../room/payload.ts'
 import { storiesOfRoom, storyById } from '../story/loads.ts'
 import { castVote } from './cast-vote.ts'
@@ -25,10 +25,11 @@ export const PokerStateType = builder.objectRef<PokerRow>('PokerState').implemen
       description: 'Names the round; a vote or reveal for another one is refused.',
       resolve: ({ pokerRoundVersion }) => pokerRoundVersion,
     }),
-    revealed: t.exposeBoolean('revealed'),
+    revealed: t.exposeBoolean('revealed', { description: 'The cards of the round on the table are open.' }),
     currentStory: t.field({
       type: 'Story',
       nullable: true,
+      description: 'The story on the table; null when it is empty.',
       resolve: ({ currentStoryId }, _args, context) => (currentStoryId ? storyById(context, currentStoryId) : null),
     }),
     stories: t.field({
@@ -65,7 +66,7 @@ mutation('roomSelect', {
     roomId: arg.id('Room'),
     storyId: arg.id('Story').nullable().describe('Without one the table is cleared.'),
   },
-  errors: [RoomEndedError, WrongPhaseError],
+  errors: ROOM_ERRORS,
   needs: 'standing',
   run: selectStory,
   payload: (t) => ({ room: roomField(t) }),
@@ -74,7 +75,7 @@ mutation('roomSelect', {
 mutation('roomReset', {
   description: 'Removes all votes on the story on the table and opens a new round. Stops the timer. Hosts may.',
   input: { roomId: arg.id('Room') },
-  errors: [RoomEndedError, WrongPhaseError],
+  errors: ROOM_ERRORS,
   needs: 'standing',
   run: resetRound,
   payload: (t) => ({ room: roomField(t) }),
@@ -85,7 +86,7 @@ const roundVersion = arg.bigInt().describe('The round that is meant, from `Poker
 mutation('roomReveal', {
   description: 'Opens the cards of the round on the table. Hosts may.',
   input: { roomId: arg.id('Room'), roundVersion },
-  errors: [RoundClosedError, RoomEndedError, WrongPhaseError],
+  errors: [RoundClosedError, ...ROOM_ERRORS],
   needs: 'standing',
   run: revealRound,
   payload: (t) => ({ room: roomField(t) }),
@@ -93,17 +94,25 @@ mutation('roomReveal', {
 
 mutation('voteCast', {
   description: "Casts the caller's vote in the open round. Casting again replaces it.",
-  input: { roomId: arg.id('Room'), storyId: arg.id('Story'), roundVersion, card: arg.text({ max: 16 }) },
-  errors: [RoundClosedError, RoomEndedError, WrongPhaseError],
+  input: {
+    roomId: arg.id('Room'),
+    storyId: arg.id('Story'),
+    roundVersion,
+    card: arg.text({ max: 16 }).describe('A card of the room’s deck.'),
+  },
+  errors: [RoundClosedError, ...ROOM_ERRORS],
   needs: 'standing',
   run: castVote,
-  payload: (t) => ({ room: roomField(t), myCard: t.exposeString('card') }),
+  payload: (t) => ({
+    room: roomField(t),
+    myCard: t.exposeString('card', { description: 'The card that counts now.' }),
+  }),
 })
 
 mutation('voteClear', {
   description: "Takes the caller's vote in the open round back.",
   input: { roomId: arg.id('Room'), storyId: arg.id('Story'), roundVersion },
-  errors: [RoundClosedError, RoomEndedError, WrongPhaseError],
+  errors: [RoundClosedError, ...ROOM_ERRORS],
   needs: 'standing',
   run: clearVote,
   payload: (t) => ({ room: roomField(t) }),

@@ -7,8 +7,13 @@ import type { RoundResult } from './result.ts'
 export const VoteType = builder.objectRef<KnownVote>('Vote').implement({
   description: 'That somebody voted on a story.',
   fields: (t) => ({
-    user: t.field({ type: 'User', nullable: true, resolve: (vote, _args, context) => userById(context, vote.userId) }),
-    userId: t.globalID({ resolve: ({ userId }) => ({ type: 'User', id: userId }) }),
+    user: t.field({
+      type: 'User',
+      nullable: true,
+      description: 'Who voted; null when they are gone or not the viewer’s to see.',
+      resolve: (vote, _args, context) => userById(context, vote.userId),
+    }),
+    userId: t.globalID({ description: 'Who voted.', resolve: ({ userId }) => ({ type: 'User', id: userId }) }),
     card: t.string({
       nullable: true,
       ...perViewer('Null while hidden, unless it is the viewer’s own.'),
@@ -19,7 +24,11 @@ export const VoteType = builder.objectRef<KnownVote>('Vote').implement({
 })
 
 const CardCount = builder.objectRef<{ card: string; count: number }>('CardCount').implement({
-  fields: (t) => ({ card: t.exposeString('card'), count: t.exposeInt('count') }),
+  description: 'How often a card was played.',
+  fields: (t) => ({
+    card: t.exposeString('card', { description: 'As the deck has it.' }),
+    count: t.exposeInt('count', { description: 'How many voted with it.' }),
+  }),
 })
 
 export const RoundResultType = builder.objectRef<RoundResult>('RoundResult').implement({
@@ -36,8 +45,8 @@ export const RoundResultType = builder.objectRef<RoundResult>('RoundResult').imp
       description: 'Mean of the exact values, half up to two decimals; null in ordinal decks.',
     }),
     mode: t.exposeStringList('mode', { description: 'The most frequent cards, all that tie, in deck order.' }),
-    min: t.exposeString('min', { nullable: true }),
-    max: t.exposeString('max', { nullable: true }),
+    min: t.exposeString('min', { nullable: true, description: 'The lowest card that was counted.' }),
+    max: t.exposeString('max', { nullable: true, description: 'The highest card that was counted.' }),
     consensus: t.exposeBoolean('consensus', { description: 'At least one counted vote, all of them equal, no “?”.' }),
     suggested: t.exposeString('suggested', {
       nullable: true,

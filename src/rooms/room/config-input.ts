@@ -31,23 +31,27 @@ const deck = arg.oneOf(
   'PokerDeckInput',
   {
     id: arg.id('Deck').optional().describe('A deck of the space.'),
-    preset: arg.enum(DeckPresetName, PRESET_NAMES).optional(),
-    cards: ownCards.optional(),
+    preset: arg.enum(DeckPresetName, PRESET_NAMES).optional().describe('A deck that every space has.'),
+    cards: ownCards.optional().describe('Cards of the room’s own.'),
   },
   'Where the room’s cards come from; it keeps a copy of them.',
 )
 
-const poker = arg.object('PokerConfigInput', {
-  deck,
-  autoReveal: arg.boolean().optional().describe('The vote that completes a round reveals it. Default: false.'),
-  openVoting: arg
-    .boolean()
-    .optional()
-    .describe('A round waits for those who were there when it opened, present or not. Default: false.'),
-})
+const poker = arg.object(
+  'PokerConfigInput',
+  {
+    deck: deck.describe('Where its cards come from.'),
+    autoReveal: arg.boolean().optional().describe('The vote that completes a round reveals it. Default: false.'),
+    openVoting: arg
+      .boolean()
+      .optional()
+      .describe('A round waits for those who were there when it opened, present or not. Default: false.'),
+  },
+  'What a poker room is set to.',
+)
 
 export const configInput = arg.oneOf(
   'RoomConfigInput',
-  { poker: poker.optional() },
+  { poker: poker.optional().describe('For a room of kind `poker`.') },
   'What a room of its kind is set to.',
 )

@@ -6,8 +6,8 @@ type ConfigOf<K extends string, C> = { kind: K; config: C }
 const PokerConfigType = builder.objectRef<ConfigOf<'poker', PokerConfig>>('PokerConfig').implement({
   description: 'How a poker room was set up. The deck is the room’s own copy.',
   fields: (t) => ({
-    deckName: t.string({ resolve: ({ config }) => config.deck.name }),
-    cards: t.stringList({ resolve: ({ config }) => [...config.deck.cards] }),
+    deckName: t.string({ description: 'What its deck is called.', resolve: ({ config }) => config.deck.name }),
+    cards: t.stringList({ description: 'In deck order.', resolve: ({ config }) => [...config.deck.cards] }),
     ordinal: t.boolean({
       description: 'The cards have an order and no values, such as T-shirt sizes.',
       resolve: ({ config }) => config.deck.ordinal,

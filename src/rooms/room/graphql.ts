@@ -16,28 +16,42 @@ export const TimerOnEnd = builder.enumType('TimerOnEnd', {
 })
 
 type TimerColumns = { startedAt: string; endsAt: string; onEnd: 'none' | 'reveal' }
-export const TimerType = builder.objectRef<TimerColumns>('Timer').implement({
+const TimerType = builder.objectRef<TimerColumns>('Timer').implement({
+  description: 'A room’s one timer, by the clock of `serverNow`.',
   fields: (t) => ({
-    startedAt: t.expose('startedAt', { type: 'DateTime' }),
-    endsAt: t.expose('endsAt', { type: 'DateTime' }),
-    onEnd: t.field({ type: TimerOnEnd, resolve: ({ onEnd }) => onEnd }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it was started.' }),
+    endsAt: t.expose('endsAt', { type: 'DateTime', description: 'When it ends, or ended.' }),
+    onEnd: t.field({
+      type: TimerOnEnd,
+      description: 'What the server does at the end.',
+      resolve: ({ onEnd }) => onEnd,
+    }),
   }),
 })
 
 export const RoomParticipantType = builder.objectRef<Participant>('RoomParticipant').implement({
   description: 'Somebody who took part in the room, present or not.',
   fields: (t) => ({
-    user: t.field({ type: 'User', nullable: true, resolve: ({ userId }, _args, context) => userById(context, userId) }),
+    user: t.field({
+      type: 'User',
+      nullable: true,
+      description: 'The person or agent.',
+      resolve: ({ userId }, _args, context) => userById(context, userId),
+    }),
     guest: t.boolean({
+      description: 'Came by a link and is no member of the space.',
       resolve: async (row, _args, context) => row.guest ?? (await personIn(context, row))?.kind === 'guest',
     }),
     spectator: t.boolean({
       description: 'Watches and does not vote.',
       resolve: async (row, _args, context) => row.spectator ?? (await personIn(context, row))?.spectator ?? true,
     }),
-    cofacilitator: t.exposeBoolean('cofacilitator'),
-    present: t.boolean({ resolve: async (row, _args, context) => (await personIn(context, row))?.present ?? false }),
-    joinedAt: t.expose('joinedAt', { type: 'DateTime' }),
+    cofacilitator: t.exposeBoolean('cofacilitator', { description: 'Leads beside the facilitator.' }),
+    present: t.boolean({
+      description: 'Is connected now.',
+      resolve: async (row, _args, context) => (await personIn(context, row))?.present ?? false,
+    }),
+    joinedAt: t.expose('joinedAt', { type: 'DateTime', description: 'When they first came.' }),
   }),
 })
 
@@ -46,8 +60,14 @@ async function personIn(context: Context, { roomId, userId }: { roomId: string; 
 }
 
 /** The database's clock, by which timers run (ROOM-80). */
-export const serverNow = async (): Promise<string> =>
+const serverNow = async (): Promise<string> =>
   (await sqlOne<{ now: string }>`SELECT clock_timestamp()::text AS now`).now
+
+export const SERVER_NOW = {
+  type: 'DateTime',
+  description: 'The clock that timers run by; a client compares its own.',
+  resolve: serverNow,
+} as const
 
 builder.prismaNode('Room', {
   description: 'A live or asynchronous ceremony. Members of its space see it, and guests of its links.',
@@ -63,21 +83,27 @@ builder.prismaNode('Room', {
         context.caller?.standing === 'GUEST' || context.audience?.of === 'guests' ? null : spaceById(context, spaceId),
     }),
     kind: t.exposeString('kind', { description: 'Such as `poker`.' }),
-    title: t.exposeString('title'),
+    title: t.exposeString('title', { description: 'What people call it.' }),
     phase: t.exposeString('phase', { description: 'Of poker: `active` or `done`.' }),
     version: t.field({
       type: 'BigInt',
       description: 'Rises by one with every change; `roomEvents` continues from it.',
       resolve: ({ version }) => version,
     }),
-    config: t.field({ type: RoomConfigType, resolve: ({ kind, config }) => ({ kind, config }) as never }),
+    config: t.field({
+      type: RoomConfigType,
+      description: 'What it was set up with.',
+      resolve: ({ kind, config }) => ({ kind, config }) as never,
+    }),
     facilitator: t.field({
       type: 'User',
       nullable: true,
+      description: 'Who leads it; null when nobody does.',
       resolve: ({ facilitatorId }, _args, context) => (facilitatorId ? userById(context, facilitatorId) : null),
     }),
     cofacilitators: t.field({
       type: ['User'],
+      description: 'Who leads it beside the facilitator, at most 5.',
       resolve: async ({ id }, _args, context) => {
         const rows = (await participantsOfRoom(context, id))?.filter(({ cofacilitator }) => cofacilitator) ?? []
         const users = await Promise.all(rows.map(({ userId }) => userById(context, userId)))
@@ -99,17 +125,19 @@ builder.prismaNode('Room', {
     timer: t.field({
       type: TimerType,
       nullable: true,
+      description: 'The one that runs or has run out; null when none was started or it was stopped.',
       resolve: ({ timerStartedAt: startedAt, timerEndsAt: endsAt, timerOnEnd: onEnd }) =>
         startedAt && endsAt ? { startedAt, endsAt, onEnd: onEnd as 'none' } : null,
     }),
-    serverNow: t.field({
-      type: 'DateTime',
-      description: 'The clock that timers run by; a client compares its own.',
-      resolve: serverNow,
+    serverNow: t.field(SERVER_NOW),
+    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'Null while it goes on.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was opened.' }),
+    poker: t.field({
+      type: PokerStateType,
+      nullable: true,
+      description: 'The table, where its kind is `poker`.',
+      resolve: (room) => (room.kind === 'poker' ? room : null),
     }),
-    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    poker: t.field({ type: PokerStateType, nullable: true, resolve: (room) => (room.kind === 'poker' ? room : null) }),
   }),
 })
 

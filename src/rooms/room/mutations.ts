@@ -6,7 +6,7 @@ import { createRoom } from './create-room.ts'
 import { deleteRoom } from './delete-room.ts'
 import { endRoom } from './end-room.ts'
 import { FacilitatorPresentError, KindRetiredError, ROOM_ERRORS } from './errors.ts'
-import { serverNow } from './graphql.ts'
+import { SERVER_NOW } from './graphql.ts'
 import { leaveRoom } from './leave-room.ts'
 import { roomField } from './payload.ts'
 import { renameRoom } from './rename-room.ts'
@@ -23,7 +23,7 @@ mutation('roomCreate', {
     spaceId: arg.id('Space'),
     kind: arg.text({ max: 64 }).describe('One of `Space.kinds`, such as `poker`.'),
     title,
-    config: configInput,
+    config: configInput.describe('What a room of that kind is set to.'),
   },
   errors: [KindRetiredError],
   needs: 'standing',
@@ -79,7 +79,7 @@ mutation('roomHeartbeat', {
   errors: ROOM_ERRORS,
   needs: 'standing',
   run: sendHeartbeat,
-  payload: (t) => ({ room: roomField(t), serverNow: t.field({ type: 'DateTime', resolve: serverNow }) }),
+  payload: (t) => ({ room: roomField(t), serverNow: t.field(SERVER_NOW) }),
 })
 
 mutation('roomLeave', {

@@ -9,6 +9,7 @@ export function roomField<Parent extends { roomId: string }>(
   return t.prismaField({
     type: 'Room',
     nullable: true,
+    description: 'The room as it is now; null once it is gone or no longer the caller’s to see.',
     resolve: (query, { roomId }, _args, context) =>
       prisma.room.findUnique({
         ...query,

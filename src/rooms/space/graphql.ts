@@ -3,10 +3,11 @@ import { argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { meets } from '../../graphql/caller.ts'
 import { connectionType, pageOf } from '../../graphql/connection.ts'
+import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { decksOfSpace } from '../deck/loads.ts'
 import { visibleRooms } from '../room/access.ts'
-import { NEWEST_ROOMS, RoomConnection, RoomEdge, roomFilter } from '../room/connection.ts'
+import { RoomConnection, RoomEdge, roomFilter } from '../room/connection.ts'
 import { RoomKindType } from '../room/kind.ts'
 import { inVisibleSpace, visibleSpaces } from './access.ts'
 import { abandonedSpace, offeredKinds, ownMembership, seesSpace } from './loads.ts'
@@ -29,8 +30,8 @@ builder.prismaNode('Space', {
   nullable: true,
   findUnique: (id, context) => ({ orgId_id: { orgId: callerOf(context).orgId, id }, ...visibleSpaces(context) }),
   fields: (t) => ({
-    slug: t.exposeString('slug'),
-    name: t.exposeString('name'),
+    slug: t.exposeString('slug', { description: 'Its name in addresses, unique in the org; owners may change it.' }),
+    name: t.exposeString('name', { description: 'Its name for people.' }),
     hasPasscode: t.boolean({
       description: 'Joining takes a passcode.',
       resolve: ({ passcode }) => passcode !== '',
@@ -95,7 +96,7 @@ builder.prismaNode('Space', {
             info,
             type: 'Room',
             args,
-            order: NEWEST_ROOMS,
+            order: NEWEST_FIRST,
             where: { AND: [{ orgId, spaceId: id }, visibleRooms(context), rooms.values(args).filter ?? {}] },
             find: (query) => prisma.room.findMany(query),
             count: (query) => prisma.room.count(query),

@@ -7,8 +7,8 @@ import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import { requestError } from '../../graphql/request-errors.ts'
 import { record, startAttempt } from '../../platform/index.ts'
 import { roomsSettings } from '../settings.ts'
+import { WrongPasscodeError } from './errors.ts'
 import { memberJoined } from './events.ts'
-import { WrongPasscodeError } from './wrong-passcode-error.ts'
 
 type JoinSpace = { slug: string; passcode?: string | undefined }
 type Door = { spaceId: string; passcode: string; isMember: boolean }

@@ -14,14 +14,23 @@ export const SpaceRoleEnum = builder.enumType('SpaceRole', {
 builder.prismaObject('SpaceMember', {
   description: 'Somebody’s belonging to a space.',
   fields: (t) => ({
-    user: t.field({ type: 'User', nullable: true, resolve: ({ userId }, _args, context) => userById(context, userId) }),
-    role: t.field({ type: SpaceRoleEnum, resolve: ({ role }) => role as SpaceRole }),
+    user: t.field({
+      type: 'User',
+      nullable: true,
+      description: 'The person or agent.',
+      resolve: ({ userId }, _args, context) => userById(context, userId),
+    }),
+    role: t.field({
+      type: SpaceRoleEnum,
+      description: 'What they may do in the space.',
+      resolve: ({ role }) => role as SpaceRole,
+    }),
     spectator: t.boolean({
       description: 'Watches in all rooms of the space and does not vote; viewers of the org always do.',
       resolve: async ({ spectator, userId }, _args, context) =>
         spectator || (await isOrgViewer(context, userId)) !== null,
     }),
-    joinedAt: t.expose('joinedAt', { type: 'DateTime' }),
+    joinedAt: t.expose('joinedAt', { type: 'DateTime', description: 'When they became a member.' }),
   }),
 })
 

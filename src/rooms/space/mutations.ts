@@ -3,6 +3,7 @@ import { LastOwnerError } from '../../graphql/errors.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { addMember } from './add-member.ts'
 import { createSpace } from './create-space.ts'
+import { WrongPasscodeError } from './errors.ts'
 import { joinSpace } from './join-space.ts'
 import { leaveSpace } from './leave-space.ts'
 import { markSpaceSeen } from './mark-space-seen.ts'
@@ -12,13 +13,12 @@ import { removeMember } from './remove-member.ts'
 import { setMemberRole } from './set-member-role.ts'
 import { setSpectator } from './set-spectator.ts'
 import { updateSpace } from './update-space.ts'
-import { WrongPasscodeError } from './wrong-passcode-error.ts'
 
 const id = arg.id('Space')
 const slug = arg
   .text({ max: 64 })
   .describe('Lower-case letters and digits with single hyphens between; unique in the org.')
-const name = arg.text({ max: 64 })
+const name = arg.text({ max: 64 }).describe('Its name for people.')
 const passcode = arg.text({ min: 0, max: 12 }).optional().describe('What joining takes; empty for nothing.')
 
 mutation('spaceCreate', {
@@ -40,7 +40,10 @@ mutation('spaceUpdate', {
 mutation('spaceJoin', {
   description: 'Makes the caller a member: any registered member of the org, or an anonymous person of it.',
   // Whatever is no passcode is a wrong one.
-  input: { slug: arg.text({ max: 64 }), passcode: arg.text({ min: 0, max: 200 }).optional() },
+  input: {
+    slug: arg.text({ max: 64 }).describe('Of the space.'),
+    passcode: arg.text({ min: 0, max: 200 }).optional().describe('Where the space has one.'),
+  },
   errors: [WrongPasscodeError],
   needs: 'standing',
   operations: 'own',
@@ -55,7 +58,10 @@ mutation('spaceLeave', {
   needs: 'standing',
   run: leaveSpace,
   payload: (t) => ({
-    spaceId: t.globalID({ resolve: ({ spaceId }) => ({ type: 'Space', id: spaceId }) }),
+    spaceId: t.globalID({
+      description: 'The space that was left.',
+      resolve: ({ spaceId }) => ({ type: 'Space', id: spaceId }),
+    }),
   }),
 })
 
@@ -81,7 +87,7 @@ mutation('spaceMemberAdd', {
 
 mutation('spaceMemberRoleSet', {
   description: 'Makes a member an owner, or an owner a member. Owners may; the last owner stays one.',
-  input: { id, userId: arg.id('User'), role: arg.enum(SpaceRoleEnum, SPACE_ROLES) },
+  input: { id, userId: arg.id('User'), role: arg.enum(SpaceRoleEnum, SPACE_ROLES).describe('The role from now on.') },
   errors: [LastOwnerError],
   needs: 'standing',
   run: setMemberRole,
@@ -96,7 +102,10 @@ mutation('spaceMemberRemove', {
   run: removeMember,
   payload: (t) => ({
     space: spaceField(t),
-    userId: t.globalID({ resolve: ({ userId }) => ({ type: 'User', id: userId }) }),
+    userId: t.globalID({
+      description: 'Who is no member any more.',
+      resolve: ({ userId }) => ({ type: 'User', id: userId }),
+    }),
   }),
 })
 
@@ -104,7 +113,11 @@ mutation('spaceSpectatorSet', {
   description:
     'Makes the caller watch in all rooms of a space, or take part again; owners may say so for an agent. Whoever ' +
     'becomes a spectator withdraws their vote in an open round.',
-  input: { id, spectator: arg.boolean(), userId: arg.id('User').optional() },
+  input: {
+    id,
+    spectator: arg.boolean().describe('Whether they watch from now on.'),
+    userId: arg.id('User').optional().describe('An agent of the space; the caller when left out.'),
+  },
   needs: 'standing',
   run: setSpectator,
   payload: (t) => ({

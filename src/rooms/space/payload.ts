@@ -9,6 +9,7 @@ export function spaceField<Parent extends { spaceId: string }>(
   return t.prismaField({
     type: 'Space',
     nullable: true,
+    description: 'The space as it is now; null once it is no longer the caller’s.',
     resolve: (query, { spaceId }, _args, context) =>
       prisma.space.findUnique({
         ...query,
@@ -24,6 +25,7 @@ export function memberField<Parent extends { spaceId: string; userId: string }>(
   return t.prismaField({
     type: 'SpaceMember',
     nullable: true,
+    description: 'The membership as it is now; null once there is none.',
     resolve: (query, { spaceId, userId }, _args, context) =>
       prisma.spaceMember.findUnique({
         ...query,

@@ -6,7 +6,7 @@ import { votesOfStory } from '../poker/loads.ts'
 import { resultOfStory } from '../poker/story-result.ts'
 import { RoundResultType, VoteType } from '../poker/types.ts'
 import { inVisibleRoom } from '../room/access.ts'
-import { RoomEndedError, WrongPhaseError } from '../room/errors.ts'
+import { ROOM_ERRORS } from '../room/errors.ts'
 import { roomField } from '../room/payload.ts'
 import { addStory } from './add-story.ts'
 import { deleteStory } from './delete-story.ts'
@@ -22,14 +22,18 @@ builder.prismaNode('Story', {
   nullable: true,
   findUnique: (id, context) => ({ orgId_id: { orgId: callerOf(context).orgId, id }, ...inVisibleRoom(context) }),
   fields: (t) => ({
-    title: t.exposeString('title'),
-    notes: t.exposeString('notes'),
+    title: t.exposeString('title', { description: 'What it is about; empty where `ref` says it.' }),
+    notes: t.exposeString('notes', { description: 'More of it; empty for none.' }),
     ref: t.exposeString('ref', { description: 'What it is called elsewhere, such as a ticket’s key; empty for none.' }),
     position: t.exposeFloat('position', { description: 'Order within the room, ties broken by id.' }),
-    estimate: t.exposeString('estimate', { nullable: true }),
+    estimate: t.exposeString('estimate', { nullable: true, description: 'What was written down for it.' }),
     quick: t.exposeBoolean('quick', { description: 'Made by a quick vote and not yet named.' }),
-    revealedAt: t.expose('revealedAt', { type: 'DateTime', nullable: true }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    revealedAt: t.expose('revealedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Null while cards are hidden.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     votes: t.field({
       type: [VoteType],
       description: 'Who voted. Cards show once the round is revealed; one’s own always.',
@@ -47,7 +51,7 @@ builder.prismaNode('Story', {
 mutation('storyAdd', {
   description: 'Adds a story to a poker room, behind the last one. Members of the space may; a room holds 500.',
   input: { roomId: arg.id('Room'), ...storyText },
-  errors: [LimitReachedError, RoomEndedError, WrongPhaseError],
+  errors: [LimitReachedError, ...ROOM_ERRORS],
   needs: 'standing',
   run: addStory,
   payload: (t) => ({ room: roomField(t), story: storyField(t) }),
@@ -56,7 +60,7 @@ mutation('storyAdd', {
 mutation('storyUpdate', {
   description: 'Changes the text of a story; what is left out stays. Hosts may.',
   input: { id: arg.id('Story'), ...storyText },
-  errors: [RoomEndedError, WrongPhaseError],
+  errors: ROOM_ERRORS,
   needs: 'standing',
   run: updateStory,
   payload: (t) => ({ room: roomField(t), story: storyField(t) }),
@@ -71,7 +75,7 @@ mutation('storyMove', {
       .nullable()
       .describe('The story it comes to stand behind; without one it becomes the first.'),
   },
-  errors: [RoomEndedError, WrongPhaseError],
+  errors: ROOM_ERRORS,
   needs: 'standing',
   run: moveStory,
   payload: (t) => ({ room: roomField(t), story: storyField(t) }),
@@ -80,7 +84,7 @@ mutation('storyMove', {
 mutation('storyDelete', {
   description: 'Deletes a story and its votes. From the table it leaves an empty one. Hosts may.',
   input: { id: arg.id('Story') },
-  errors: [RoomEndedError, WrongPhaseError],
+  errors: ROOM_ERRORS,
   needs: 'standing',
   run: deleteStory,
   payload: (t) => ({ room: roomField(t) }),
@@ -95,7 +99,7 @@ mutation('storyEstimate', {
       .nullable()
       .describe('A card of the deck, but none of ? ☕ ∞; in a numeric deck any number. Without one it is cleared.'),
   },
-  errors: [RoomEndedError, WrongPhaseError],
+  errors: ROOM_ERRORS,
   needs: 'standing',
   run: estimateStory,
   payload: (t) => ({ room: roomField(t), story: storyField(t) }),

@@ -8,6 +8,7 @@ export function storyField(t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, 
   return t.prismaField({
     type: 'Story',
     nullable: true,
+    description: 'The story as it is now.',
     resolve: (query, { storyId }, _args, context) =>
       prisma.story.findUnique({
         ...query,

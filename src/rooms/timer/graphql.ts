@@ -1,7 +1,7 @@
 import { arg } from '../../graphql/arguments.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { ROOM_ERRORS } from '../room/errors.ts'
-import { serverNow, TimerOnEnd } from '../room/graphql.ts'
+import { SERVER_NOW, TimerOnEnd } from '../room/graphql.ts'
 import { roomField } from '../room/payload.ts'
 import { extendTimer } from './extend-timer.ts'
 import { startTimer } from './start-timer.ts'
@@ -13,7 +13,7 @@ mutation('roomTimerStart', {
   description: 'Starts the timer of a room, by the database’s clock; one that runs is replaced. Hosts may.',
   input: {
     roomId,
-    seconds: arg.int(10, 3_600),
+    seconds: arg.int(10, 3_600).describe('How long it runs, 10 to 3600.'),
     onEnd: arg
       .enum(TimerOnEnd, ['none', 'reveal'])
       .optional()
@@ -22,16 +22,16 @@ mutation('roomTimerStart', {
   errors: ROOM_ERRORS,
   needs: 'standing',
   run: startTimer,
-  payload: (t) => ({ room: roomField(t), serverNow: t.field({ type: 'DateTime', resolve: serverNow }) }),
+  payload: (t) => ({ room: roomField(t), serverNow: t.field(SERVER_NOW) }),
 })
 
 mutation('roomTimerExtend', {
   description: 'Moves the end of the timer, from now if it is past. Hosts may.',
-  input: { roomId, seconds: arg.int(10, 600) },
+  input: { roomId, seconds: arg.int(10, 600).describe('By how much, 10 to 600.') },
   errors: ROOM_ERRORS,
   needs: 'standing',
   run: extendTimer,
-  payload: (t) => ({ room: roomField(t), serverNow: t.field({ type: 'DateTime', resolve: serverNow }) }),
+  payload: (t) => ({ room: roomField(t), serverNow: t.field(SERVER_NOW) }),
 })
 
 mutation('roomTimerStop', {
@@ -40,5 +40,5 @@ mutation('roomTimerStop', {
   errors: ROOM_ERRORS,
   needs: 'standing',
   run: stopTimer,
-  payload: (t) => ({ room: roomField(t), serverNow: t.field({ type: 'DateTime', resolve: serverNow }) }),
+  payload: (t) => ({ room: roomField(t), serverNow: t.field(SERVER_NOW) }),
 })
