@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { isolationFaults } from './doctor.ts'
 import { startEmbedded } from './embedded.ts'
 import { EmbeddedError } from './embedded-error.ts'
 import { readKeepsake } from './embedded-passwords.ts'
+import { isolationFaults } from './isolation.ts'
 import { migrate, migrationStatus, withMigrationLock } from './migrate.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../../prisma/migrations')

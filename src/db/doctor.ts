@@ -3,8 +3,6 @@ import { isolationFaults } from './isolation.ts'
 import { MigrationError, migrationStatus } from './migrate.ts'
 import { APP_ROLE, OWNER_ROLE } from './roles.ts'
 
-export { isolationFaults } from './isolation.ts'
-
 export type Finding = { check: string; ok: boolean; detail: string }
 
 const SUPPORTED = [16, 17, 18]

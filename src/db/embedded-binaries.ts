@@ -8,8 +8,10 @@ import { EmbeddedError } from './embedded-error.ts'
 export type Binaries = { initdb: string; postgres: string }
 type Place = { account: Account | undefined; packageDir?: string; shelters?: string[] }
 
-/** Finds PostgreSQL's programs in the installed package, repairs what a skipped install script left out, and copies
- * them when the account that runs them cannot get to where they are. */
+/**
+ * Finds PostgreSQL's programs in the installed package, repairs what a skipped install script left out, and copies them
+ * when the account that runs them cannot get to where they are.
+ */
 export async function findBinaries({ account, packageDir, shelters }: Place): Promise<Binaries> {
   const dir = packageDir ?? installedPackage()
   const usable = (await linkLibraries(dir)) && (await canEnter(join(dir, 'native', 'bin'), account))

@@ -17,7 +17,7 @@ import { EmbeddedError } from './embedded-error.ts'
 import { type Keepsake, makeKeepsake, readKeepsake } from './embedded-passwords.ts'
 import { bareEnvironment } from './embedded-process.ts'
 
-export const MAJOR_VERSION = '18'
+const MAJOR_VERSION = '18'
 const run = promisify(execFile)
 
 export type Cluster = { dataDir: string; dir: string; account: Account | undefined; keepsake: Keepsake }

@@ -80,8 +80,10 @@ async function strongMemberships(client: ClientBase): Promise<string[]> {
   )
 }
 
-/** Tenant tables, told by their org_id, whose rows the application could reach without a policy in between. A table
- * (or partition) on which it has no right at all is out of its reach. */
+/**
+ * Tenant tables, told by their org_id, whose rows the application could reach without a policy in between. A table (or
+ * partition) on which it has no right at all is out of its reach.
+ */
 async function openTables(client: ClientBase): Promise<string[]> {
   return names(
     client,

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config.ts'
 import { requestError } from '../graphql/request-errors.ts'
-import { sessionCookieName } from '../identity/index.ts'
+import { type Held, sessionCookieName } from '../identity/index.ts'
 import { authenticated, credentialOf } from './principal.ts'
-import type { Held } from './streams.ts'
 
 /** Who opens a socket: `authorization` is what its connection_init carries. Throws UNAUTHENTICATED or FORBIDDEN. */
 export type AuthenticateSocket = (request: IncomingMessage, authorization: unknown) => Promise<Held>

@@ -1,5 +1,5 @@
 import { execute } from '@graphql-tools/executor'
-import { type ExecutionArgs, type ExecutionResult, type GraphQLError, OperationTypeNode } from 'graphql'
+import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { Lane } from '../db/operation.ts'
 import { type Context, scopeOf } from '../graphql/context.ts'
@@ -24,15 +24,4 @@ export function masked(result: ExecutionResult, requestId: string, log: Logger):
   if (!result.errors) return result
   const errors: GraphQLError[] = result.errors.map((error) => maskError(error, requestId, log))
   return { ...result, errors }
-}
-
-export function operationTypeOf({
-  document,
-  operationName,
-}: Pick<ExecutionArgs, 'document' | 'operationName'>): OperationTypeNode {
-  for (const definition of document.definitions) {
-    if (definition.kind !== 'OperationDefinition') continue
-    if (!operationName || definition.name?.value === operationName) return definition.operation
-  }
-  return OperationTypeNode.QUERY
 }

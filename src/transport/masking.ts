@@ -5,9 +5,6 @@ import { DomainError, ForbiddenError, InvalidInputError, NotFoundError } from '.
 import { isRequestError, requestError } from '../graphql/request-errors.ts'
 import { documentFault } from './document-faults.ts'
 
-/** What happened that a person should look at; the caller sees its request id only. */
-export type Alarm = { error: unknown; requestId: string }
-
 /**
  * Every error on its way out: what a caller can act on keeps its code (PLAT-62, 83), all else becomes INTERNAL with the
  * request id, and the log has the rest.

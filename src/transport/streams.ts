@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { type Caller, meets, type Need } from '../graphql/caller.ts'
 import { requestError } from '../graphql/request-errors.ts'
+import type { Held } from '../identity/index.ts'
 import type { Bus } from '../live/bus.ts'
 import type { IdentityHint } from '../live/hints.ts'
 import { outside } from '../live/outside.ts'
@@ -23,9 +24,6 @@ export type Registration = {
   heldUntil(endsAt: Date): void
   release(): void
 }
-
-/** A session that holds now: how far it reaches, and when it ends if it is not used again. */
-export type Held = { caller: Caller; endsAt: Date }
 
 export type StreamsOptions = {
   bus: Bus

@@ -1,8 +1,8 @@
-import { OperationTypeNode } from 'graphql'
+import { getOperationAST, OperationTypeNode } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import type { Context } from '../../graphql/context.ts'
-import { executeOperation, operationTypeOf } from '../execute.ts'
+import { executeOperation } from '../execute.ts'
 import type { SessionUse } from '../session-use.ts'
 
 /** Gives every query and mutation its database operation; resolvers find it without being told (DESIGN §2). */
@@ -10,7 +10,8 @@ export function useOperations(log: Logger, use?: SessionUse): Plugin<Context> {
   return {
     onExecute({ args, setExecuteFn }) {
       const { caller } = args.contextValue
-      if (use && caller && operationTypeOf(args) === OperationTypeNode.MUTATION) use.note(caller)
+      const running = getOperationAST(args.document, args.operationName)?.operation
+      if (use && caller && running === OperationTypeNode.MUTATION) use.note(caller)
       setExecuteFn((args) => executeOperation(args, log))
     },
   }
