@@ -20,12 +20,7 @@ const bytes = (fallback: string) =>
     .transform((text) => Number.parseInt(text, 10) * BYTES[text.replace(/^\d+/, '') as keyof typeof BYTES])
 
 const int = (fallback: number, min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/)
-    .default(String(fallback))
-    .transform(Number)
-    .pipe(z.number().int().min(min).max(max))
+  z.string().regex(/^\d+$/).default(String(fallback)).transform(Number).pipe(z.number().int().min(min).max(max))
 
 const flag = (fallback: boolean) =>
   z
@@ -47,14 +42,20 @@ const origins = z
 export const VARIABLES = {
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
   PORT: int(4000, 0, 65_535).describe('Port to listen on; 0 takes a free one.'),
-  NODE_ENV: z.enum(['development', 'production', 'test']).default('development').describe('Production needs secrets set.'),
+  NODE_ENV: z
+    .enum(['development', 'production', 'test'])
+    .default('development')
+    .describe('Production needs secrets set.'),
   MOOTHALL_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .default('http://localhost:4000')
     .describe('Where browsers reach the server; https makes cookies Secure.'),
   MOOTHALL_TRUST_PROXY: int(0, 0, 10).describe('Proxies in front whose x-forwarded-for is believed.'),
   MOOTHALL_CORS_ORIGINS: origins.describe('Other origins that may call with credentials, comma-separated.'),
-  MOOTHALL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('Log level.'),
+  MOOTHALL_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Log level.'),
   MOOTHALL_DRAIN_DELAY: duration('2s').describe('How long /readyz says 503 before new connections are refused.'),
   MOOTHALL_DRAIN_TIMEOUT: duration('25s').describe('How long running requests are awaited on SIGTERM.'),
   MOOTHALL_GRAPHIQL: flag(true).describe('Serve GraphiQL at /graphql.'),

@@ -142,7 +142,7 @@ export class Channel {
   #oldest(members: readonly Member[]): bigint {
     const versions = members.filter(({ sent, lagging }) => sent !== null && !lagging).map(({ sent }) => sent as bigint)
     const replayable = versions.filter((sent) => this.version - sent <= REPLAY_MAX)
-    return replayable.reduce((least, sent) => (sent < least ? sent : least), replayable[0] ?? this.version)
+    return replayable.toSorted((a, b) => (a < b ? -1 : 1))[0] ?? this.version
   }
 
   async #deliver(member: Member, events: readonly RoomEvent[], moment: Moment): Promise<void> {
