@@ -24,8 +24,8 @@ export type Step<T extends RoomEventType = RoomEventType> = {
 export type Fact = (actor: Actor, room: LockedRoom) => Promise<string>
 
 export function fact<P extends object>(event: EventType<P>, payload: NoInfer<P>, target?: Facts<P>['target']): Fact {
-  return (actor, { id, spaceId }) =>
-    record(actor, event, { target: target ?? { kind: 'Room', id }, spaceId, roomId: id, payload })
+  return (actor, { id, spaceId, spaceSlug }) =>
+    record(actor, event, { target: target ?? { kind: 'Room', id }, spaceId, spaceSlug, roomId: id, payload })
 }
 
 export type RoomColumns = Partial<{
@@ -62,17 +62,16 @@ const COLUMNS = new Set<string>([
 ] satisfies (keyof RoomColumns)[])
 
 /**
- * The one place that raises a room's version, stores the live event and records the fact, one after the other in the
- * transaction that holds the room's lock (ROOM-3). No steps: nothing changed, nothing is told (ROOM-4).
+ * The one place that raises a room's version, stores the live event and records the fact, in the transaction that holds
+ * the room's lock (ROOM-3). All of it goes out in one trip; the connection keeps the order. No steps: nothing changed,
+ * nothing is told (ROOM-4).
  */
 export async function change(actor: Actor, room: LockedRoom, steps: readonly Step[]): Promise<RoomChange> {
-  let { version } = room
-  for (const step of steps) {
-    version += 1n
-    await store(actor, room, version, step)
-    await step.fact?.(actor, room)
-  }
-  return { roomId: room.id, version }
+  const versioned = steps.map((step, at) => ({ step, version: room.version + BigInt(at) + 1n }))
+  await Promise.all(
+    versioned.flatMap(({ step, version }) => [store(actor, room, version, step), step.fact?.(actor, room)]),
+  )
+  return { roomId: room.id, version: room.version + BigInt(steps.length) }
 }
 
 /** A call that changed nothing answers with the room as it is (ROOM-4). */

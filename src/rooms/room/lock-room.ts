@@ -9,6 +9,8 @@ export type LockedRoom = {
   readonly orgId: string
   readonly id: string
   readonly spaceId: string
+  /** For the record; '' where the operation does not see the space, as a guest's. */
+  readonly spaceSlug: string
   readonly kind: string
   readonly title: string
   readonly config: PokerConfig
@@ -97,7 +99,9 @@ function lockRow(orgId: string, roomId: string): Promise<Row[]> {
       facilitator_id AS "facilitatorId", facilitator_seen_at AS "facilitatorSeenAt",
       current_story_id AS "currentStoryId", revealed, poker_round_version::text AS "roundVersion",
       timer_started_at::text AS "timerStartedAt", timer_ends_at::text AS "timerEndsAt", timer_on_end AS "timerOnEnd",
-      closes_at::text AS "closesAt", ended_at::text AS "endedAt", first_ended_at::text AS "firstEndedAt"
+      closes_at::text AS "closesAt", ended_at::text AS "endedAt", first_ended_at::text AS "firstEndedAt",
+      coalesce((SELECT slug FROM rooms.spaces AS s WHERE s.org_id = rooms.org_id AND s.id = rooms.space_id), '')
+        AS "spaceSlug"
     FROM rooms.rooms WHERE org_id = ${orgId} AND id = ${roomId} FOR NO KEY UPDATE`
 }
 
