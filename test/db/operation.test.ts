@@ -135,7 +135,7 @@ describe('on a pool of one connection', () => {
       CREATE CONSTRAINT TRIGGER inject AFTER INSERT ON rooms.spaces DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION rooms.inject()`)
     let runs = 0
-    const write = () => operation('write', { orgId: a }, () => (runs++, makeSpace(a, `run-${runs}`)))
+    const write = () => operation('write', { orgId: a }, () => makeSpace(a, `run-${++runs}`))
     try {
       await write()
       expect({ runs, spaces: await spaces() }).toEqual({ runs: 3, spaces: ['run-3'] })

@@ -51,7 +51,14 @@ it('PLAT-74 waits for a sweep that runs, starts none afterwards, and lives on wh
   const sweeps = startSweeps(
     [
       { name: 'failing', every: 1, work: () => Promise.reject(new Error('no')) },
-      { name: 'slow', every: 1, work: () => (rounds++, running.promise) },
+      {
+        name: 'slow',
+        every: 1,
+        work: () => {
+          rounds++
+          return running.promise
+        },
+      },
     ],
     log,
   )
