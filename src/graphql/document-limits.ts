@@ -80,6 +80,16 @@ export function exceeded(shape: Shape, limits: DocumentLimits, isMutation: boole
   return null
 }
 
+/** Whether a value holds lists and objects in each other deeper than that; looks level by level, so depth is no burden. */
+export function nestsDeeper(value: unknown, levels: number): boolean {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return false
+}
+
 /** What running the document may cost, by the weights that the builder declares (PLAT-67). */
 export function costOf(
   schema: GraphQLSchema,

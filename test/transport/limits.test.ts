@@ -85,6 +85,19 @@ describe('the cost of documents', () => {
     })
   })
 
+  it('PLAT-66 is refused without counting where variables nest without end', async () => {
+    const { client } = await world.member()
+    const query = 'query ($filter: SpaceFilter) { spaces(first: 1, filter: $filter) { nodes { id } } }'
+    const nested = (levels: number) => `${'{"not":'.repeat(levels)}{"slug":{"eq":"a"}}${'}'.repeat(levels)}`
+    const ask = async (levels: number) => {
+      const body = `{"query":${JSON.stringify(query)},"variables":{"filter":${nested(levels)}}}`
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${client.token}` }
+      return (await (await fetch(client.url, { method: 'POST', headers, body })).json()).errors[0].extensions.code
+    }
+    expect(await ask(50_000)).toBe('QUERY_TOO_COMPLEX')
+    expect(await ask(40)).toBe('BAD_REQUEST') // the filter's own bound
+  })
+
   it('PLAT-71 is told by rateLimit as well', async () => {
     const { client } = await world.member()
 

@@ -77,6 +77,20 @@ describe('server-sent events', () => {
     expect(await refusal('broken', ann)).toEqual([200, 'INTERNAL', true])
   })
 
+  it('PLAT-83 refuse a root field that may be left out', async () => {
+    const [left, kept] = ['@skip(if: true)', '@include(if: true)']
+    const queries = [
+      `subscription { feed ${left} { fact } }`,
+      `subscription { ...F } fragment F on Subscription { ... ${kept} { feed { fact } } }`,
+    ]
+    for (const query of queries) {
+      const events = new Events(world, { query, person: ann })
+      await events.completed()
+      expect(events.results).toMatchObject([{ errors: [{ extensions: { code: 'BAD_REQUEST' } }] }])
+      expect(events.response?.statusCode).toBe(400)
+    }
+  })
+
   it('refuse a subscription to whoever cannot take a stream, before anything is opened', async () => {
     const { asked } = world
     const events = new Events(world, { query: FEED, person: ann, accept: 'application/json' })

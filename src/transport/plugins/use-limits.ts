@@ -2,11 +2,13 @@ import { type ExecutionArgs, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../graphql/context.ts'
-import { costOf, type DocumentLimits, exceeded, shapeOf } from '../../graphql/document-limits.ts'
+import { costOf, type DocumentLimits, exceeded, nestsDeeper, shapeOf } from '../../graphql/document-limits.ts'
 import { requestError } from '../../graphql/request-errors.ts'
 
 const COST_OF_NOBODY = 200
 const COST_OF_GUEST = 2_000
+/** GraphQL reads variables by recursion; no input type of ours is half as deep. */
+const VARIABLES_DEPTH = 64
 
 /** Refuses documents that ask for too much before anything of them runs (PLAT-66, 67), on every transport. */
 export function useLimits(config: Config): Plugin<Context> {
@@ -36,6 +38,10 @@ function checkDocument(args: ExecutionArgs, limits: DocumentLimits, maxCost: num
 
   const fault = exceeded(shapeOf(args.document, operation), limits, operation.operation === 'mutation')
   if (fault) throw requestError('QUERY_TOO_COMPLEX', { message: `The document ${fault}.` })
+
+  if (nestsDeeper(args.variableValues, VARIABLES_DEPTH)) {
+    throw requestError('QUERY_TOO_COMPLEX', { message: `The variables nest deeper than ${VARIABLES_DEPTH}.` })
+  }
 
   const maximum = maximumOf(context, maxCost)
   const requested = costOf(args.schema, args.document, operation, { ...args.variableValues })

@@ -1,4 +1,12 @@
-import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql'
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FieldNode,
+  getOperationAST,
+  type SelectionSetNode,
+} from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import { Lane } from '../../db/operation.ts'
@@ -126,8 +134,30 @@ function resultOf(reason: EndReason): ExecutionResult | undefined {
 
 /** What the root field asks of its caller, which streams must keep having. */
 function needOf({ schema, document, operationName }: ExecutionArgs): Need {
-  const selection = getOperationAST(document, operationName)?.selectionSet.selections[0]
-  const field =
-    selection?.kind === 'Field' ? schema.getSubscriptionType()?.getFields()[selection.name.value] : undefined
+  const operation = getOperationAST(document, operationName)
+  const root = operation && rootFieldOf(document, operation.selectionSet)
+  const field = root && schema.getSubscriptionType()?.getFields()[root.name.value]
   return (field?.extensions['needs'] as Need | undefined) ?? 'standing'
+}
+
+/** The one field that validation has left, also when fragments wrap it. Left out, there would be nothing to subscribe to. */
+function rootFieldOf(document: DocumentNode, { selections }: SelectionSetNode): FieldNode | undefined {
+  for (const selection of selections) {
+    if (selection.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include')) {
+      throw requestError('BAD_REQUEST', { message: 'The root field of a subscription takes no @skip and no @include.' })
+    }
+    if (selection.kind === 'Field') return selection
+    const inner =
+      selection.kind === 'InlineFragment' ? selection.selectionSet : fragmentOf(document, selection.name.value)
+    const found = inner && rootFieldOf(document, inner)
+    if (found) return found
+  }
+  return undefined
+}
+
+function fragmentOf(document: DocumentNode, wanted: string): SelectionSetNode | undefined {
+  for (const definition of document.definitions) {
+    if (definition.kind === 'FragmentDefinition' && definition.name.value === wanted) return definition.selectionSet
+  }
+  return undefined
 }
