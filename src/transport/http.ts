@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Caller } from '../graphql/caller.ts'
 import { requestError } from '../graphql/request-errors.ts'
+import { newId } from '../lib/type-id.ts'
 import type { RateLimiter } from '../platform/index.ts'
 import { schema } from '../schema.ts'
 import { GRAPHIQL_ASSETS, Graphiql } from './graphiql/page.ts'
@@ -21,6 +22,7 @@ import { useResponseStatus } from './plugins/use-response-status.ts'
 import { useSubscriptions } from './plugins/use-subscriptions.ts'
 import { contextOf, type Principal } from './principal.ts'
 import { answerError } from './request-failure.ts'
+import { answerWithin } from './request-timeout.ts'
 import { SessionUse } from './session-use.ts'
 import { useServerSentEvents } from './sse.ts'
 import type { Streams } from './streams.ts'
@@ -62,7 +64,7 @@ export function createEngine(config: Config, log: Logger, { limiter, streams, re
       useResponseStatus(),
     ],
     // What fails outside execution: parsing, validation, the caller's credential.
-    maskedErrors: { maskError: (error) => maskError(error, '', log) },
+    maskedErrors: { maskError: (error) => maskError(error, newId(), log) },
     logging: false,
     multipart: false,
     batching: false,
@@ -107,6 +109,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
     if (answerCors(request, response, config.MOOTHALL_CORS_ORIGINS)) return
     if (traffic.closed) return answerError(response, requestError('SHUTTING_DOWN', { retryAfterSeconds: 1 }))
     if (graphiql?.wants(request)) return graphiql.answerPage(response)
+    answerWithin(REQUEST_TIMEOUT, response)
     return yoga(request, response)
   }
 

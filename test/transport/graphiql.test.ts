@@ -4,6 +4,7 @@ import { hashPassword } from '../../src/identity/session/password.ts'
 import { schema } from '../../src/schema.ts'
 import { TABS, type Tab } from '../../src/transport/graphiql/tabs.ts'
 import { type App, startApp } from '../support/app.ts'
+import { startAppProcess } from '../support/app-process.ts'
 import { createWorld, type World } from '../support/world.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -57,6 +58,19 @@ describe('the page', () => {
       expect((await page(path)).status).toBe(404)
     }
   })
+})
+
+it('is turned off by MOOTHALL_GRAPHIQL=false', async () => {
+  const other = await startAppProcess({ MOOTHALL_GRAPHIQL: 'false', MOOTHALL_PUBLIC_URL: 'https://moothall.example' })
+  const get = (path: string) => fetch(other.url + path, { headers: { accept: 'text/html' }, redirect: 'manual' })
+  const endpoint = await get('/graphql')
+  const root = await get('/')
+  await other.close()
+
+  expect(endpoint.headers.get('content-type')).not.toContain('text/html')
+  expect(root.status).toBe(404)
+  // Behind https every answer also tells browsers to come back by https only.
+  expect(root.headers.get('strict-transport-security')).toBe('max-age=31536000')
 })
 
 describe('the example tabs', () => {
