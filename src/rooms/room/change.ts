@@ -77,32 +77,34 @@ export async function change(actor: Actor, room: LockedRoom, steps: readonly Ste
 /** A call that changed nothing answers with the room as it is (ROOM-4). */
 export const noChange = (room: LockedRoom): RoomChange => ({ roomId: room.id, version: room.version })
 
+/**
+ * As much of JSON as surely fits into the 64 KiB of a stored event. A bigger event is not stored: its version is a gap, and
+ * streams get a snapshot instead (ROOM-170). So a room of a thousand voters reveals, too.
+ */
+const PAYLOAD_MAX = 56 * 1_024
+
 /** The row and its event in one statement; the guard on the row refuses a version that skips (MH021). */
 async function store(actor: Actor, room: LockedRoom, version: bigint, step: Step): Promise<void> {
-  const actorId = actor.kind === 'system' ? null : actor.userId
-  const values: unknown[] = [
-    room.orgId,
-    room.id,
-    version,
-    step.type,
-    actorId,
-    step.audience ?? 'all',
-    JSON.stringify(step.payload),
-  ]
+  const values: unknown[] = [room.orgId, room.id, version]
+  const bind = (value: unknown) => `$${values.push(value)}`
   const sets = ['version = $3']
   for (const [column, value] of Object.entries(step.set ?? {})) {
     if (!COLUMNS.has(column)) throw new TypeError('no such column of a room')
-    values.push(column === 'config' ? JSON.stringify(value) : value)
-    sets.push(`${column} = $${values.length}`)
+    sets.push(`${column} = ${bind(column === 'config' ? JSON.stringify(value) : value)}`)
   }
   if (isSignOfLife(actor, room, step)) sets.push('facilitator_seen_at = clock_timestamp()')
-  const text = `
-    WITH changed AS (
-      UPDATE rooms.rooms SET ${sets.join(', ')} WHERE org_id = $1 AND id = $2 RETURNING 1
-    )
-    INSERT INTO rooms.room_events (org_id, room_id, version, type, actor_id, audience, payload)
-    SELECT $1, $2, $3, $4, $5, $6, $7 FROM changed`
-  await sqlText(text, values)
+
+  const payload = JSON.stringify(step.payload)
+  const actorId = actor.kind === 'system' ? null : actor.userId
+  const told =
+    Buffer.byteLength(payload) > PAYLOAD_MAX
+      ? 'SELECT rooms.notify_room($1, $2) FROM changed'
+      : `INSERT INTO rooms.room_events (org_id, room_id, version, type, actor_id, audience, payload)
+         SELECT $1, $2, $3, ${[step.type, actorId, step.audience ?? 'all', payload].map(bind).join(', ')} FROM changed`
+  await sqlText(
+    `WITH changed AS (UPDATE rooms.rooms SET ${sets.join(', ')} WHERE org_id = $1 AND id = $2 RETURNING 1) ${told}`,
+    values,
+  )
 }
 
 /** Whoever takes the lead is there, and so is a facilitator who acts (ROOM-41), but from a meeting client (ROOM-22). */
