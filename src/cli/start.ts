@@ -18,7 +18,7 @@ export const command: Command = {
         : error
     })
     try {
-      welcome(terminal, shownAddress(config, server.address), config.MOOTHALL_GRAPHIQL, await makeFirstOrg(server))
+      welcome(terminal, config, server.address, await makeFirstOrg(server))
     } catch (error) {
       await server.close()
       throw error
@@ -42,17 +42,11 @@ function firstSignal(): Promise<string> {
   return promise
 }
 
-/** The public address where it leads here; cookies and origins are checked against it. */
-function shownAddress({ MOOTHALL_PUBLIC_URL: publicUrl }: Config, address: string): string {
-  const { port, origin, protocol } = new URL(publicUrl)
-  return protocol === 'https:' || port === new URL(address).port ? origin : address
-}
-
 /** The password is shown here and nowhere else, once. */
-function welcome(terminal: Terminal, address: string, graphiql: boolean, owner: FirstOwner | null): void {
-  const endpoint = `${address}${GRAPHQL_PATH}`
+function welcome(terminal: Terminal, config: Config, address: string, owner: FirstOwner | null): void {
+  const endpoint = `${publicAddress(config, address)}${GRAPHQL_PATH}`
   const lines = ['', `  Moothall serves ${endpoint}`]
-  if (graphiql) lines.push('  Open it in a browser for GraphiQL.')
+  if (config.MOOTHALL_GRAPHIQL) lines.push('  Open it in a browser for GraphiQL.')
   if (owner) {
     lines.push(
       '',
@@ -62,5 +56,11 @@ function welcome(terminal: Terminal, address: string, graphiql: boolean, owner: 
       '  The password is not shown again.',
     )
   }
-  terminal.print([...lines, ''].join('\n'), { endpoint, ...(owner && { firstOwner: owner }) })
+  terminal.print([...lines, ''].join('\n'), { address, endpoint, ...(owner && { firstOwner: owner }) })
+}
+
+/** The public address where it leads here: cookies and origins are checked against it. */
+function publicAddress({ MOOTHALL_PUBLIC_URL: publicUrl }: Config, address: string): string {
+  const { port, origin, protocol } = new URL(publicUrl)
+  return protocol === 'https:' || port === new URL(address).port ? origin : address
 }

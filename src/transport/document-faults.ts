@@ -10,7 +10,7 @@ export function documentFault(error: GraphQLError): GraphQLError | undefined {
   const code = codeOf(error)
   if (code === undefined) return undefined
   const { nodes, source, positions, path, extensions } = error
-  const http = { status: 400, spec: true, ...(extensions['http'] as object | undefined) }
+  const http = extensions['http'] ?? { status: 400, spec: true }
   return new GraphQLError(error.message, { nodes, source, positions, path, extensions: { code, http } } as never)
 }
 

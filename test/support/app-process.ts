@@ -9,7 +9,12 @@ import { createDatabase, type TestDatabase } from './database.ts'
 
 export const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
-export type Started = { endpoint: string; firstOwner?: { org: string; email: string; password: string } }
+/** What it printed: where it listens, and where browsers should reach it. */
+export type Started = {
+  address: string
+  endpoint: string
+  firstOwner?: { org: string; email: string; password: string }
+}
 export type Exit = { code: number | null; signal: string | null }
 
 export type ServerProcess = {
@@ -45,7 +50,7 @@ export async function startProcess(
   const started = JSON.parse(first.value) as Started
   return {
     started,
-    url: new URL(started.endpoint).origin,
+    url: started.address,
     output: () => output,
     signal: (signal) => void child.kill(signal),
     exited: () => exited,
@@ -63,7 +68,7 @@ export async function startAppProcess(env: Record<string, string> = {}, shared?:
     database,
     process: server,
     log: server.output,
-    client: (token) => new GraphqlClient(server.started.endpoint, token),
+    client: (token) => new GraphqlClient(`${server.url}/graphql`, token),
     async close() {
       server.signal('SIGKILL')
       await server.exited()

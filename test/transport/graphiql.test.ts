@@ -67,7 +67,7 @@ it('is turned off by MOOTHALL_GRAPHIQL=false', async () => {
   const root = await get('/')
   await other.close()
 
-  expect(endpoint.headers.get('content-type')).not.toContain('text/html')
+  expect(endpoint.headers.get('content-type') ?? '').not.toContain('text/html')
   expect(root.status).toBe(404)
   // Behind https every answer also tells browsers to come back by https only.
   expect(root.headers.get('strict-transport-security')).toBe('max-age=31536000')

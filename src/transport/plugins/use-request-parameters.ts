@@ -58,6 +58,8 @@ function fromJson(text: string): GraphQLParams {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw bad('The request must be one JSON object.')
+  const { operationName } = value as { operationName?: unknown }
+  if (operationName != null && typeof operationName !== 'string') throw bad('The operationName must be a string.')
   return value as GraphQLParams
 }
 
