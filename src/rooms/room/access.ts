@@ -1,6 +1,7 @@
 import { type Caller, meets } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { ForbiddenError } from '../../graphql/errors.ts'
+import { actsAsOwner } from '../space/access.ts'
 import type { LockedRoom } from './lock-room.ts'
 
 const NONE = { id: { in: [] as string[] } }
@@ -23,18 +24,11 @@ export const inVisibleRoom = (context: Pick<Context, 'caller' | 'audience'>): ob
 
 /** Who may lead: a human member who writes in the org, by themselves and not through a meeting client (ROOM-22, 40). */
 export function mayHost(caller: Caller): boolean {
-  if (caller.embedded) return false
-  return (
-    caller.account === 'anonymous' ||
-    caller.standing === 'OWNER' ||
-    caller.standing === 'ADMIN' ||
-    caller.standing === 'MEMBER'
-  )
+  return !caller.embedded && (caller.account === 'anonymous' || meets('member', caller))
 }
 
-/** An owner of the room's space, with the power of one: no org viewer, not through a meeting client (ROOM-22). */
-export const isSpaceOwner = (caller: Caller, { me }: LockedRoom): boolean =>
-  me.role === 'owner' && meets('member', caller)
+/** An owner of the room's space, with the power of one. */
+export const isSpaceOwner = (caller: Caller, { me }: LockedRoom): boolean => actsAsOwner(caller, me)
 
 /** Facilitator or co-facilitator, while they may host at all. */
 export function isHost(caller: Caller, room: LockedRoom): boolean {

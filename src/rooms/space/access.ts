@@ -16,7 +16,7 @@ export const inVisibleSpace = (context: Pick<Context, 'caller' | 'audience'>): o
 })
 
 /** What an owner may do is for people who write in the org, by themselves and not through a meeting client (ROOM-22). */
-export const actsAsOwner = (caller: Caller, { role }: { role: string }): boolean =>
+export const actsAsOwner = (caller: Caller, { role }: { role: string | null }): boolean =>
   role === 'owner' && meets('member', caller)
 
 /** Somebody of the org as a space sees them. */
