@@ -188,7 +188,7 @@ describe('when connections run out', () => {
   afterEach(() => closePool())
 
   it('PLAT-8 answers OVERLOADED after the wait, never a transaction timeout', async () => {
-    open(1, 30)
+    open(1, 250) // the first connection, too, must come within it
     await operation('read', { orgId: a }, async () => {
       await sql`SELECT 1`
       const second = await operation('read', { orgId: b }, orgsSeen).catch((error: unknown) => error)
