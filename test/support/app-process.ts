@@ -37,6 +37,9 @@ export async function startProcess(
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  const orphan = () => child.kill('SIGKILL') // nobody else would end it
+  process.once('exit', orphan)
+  child.once('exit', () => process.removeListener('exit', orphan))
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as Exit)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
