@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { operation } from '../../src/db/operation.ts'
+import { type ProjectionForm, type RecordedEvent, rowsReader } from '../../src/platform/audit/projection.ts'
+import { eventType } from '../../src/platform/audit/registry.ts'
+import type { TestRoom } from '../support/actor.ts'
+import { startApp } from '../support/app.ts'
+import { createWorld, uuidOf, type World } from '../support/world.ts'
+
+let world: World
+
+beforeAll(async () => {
+  world = await createWorld(await startApp())
+})
+afterAll(() => world.close())
+
+/** What a webhook would get of the room's events of a type, as the rows are now. */
+async function projected(room: TestRoom, type: string, form: ProjectionForm): Promise<object[]> {
+  const events = await world.sql<RecordedEvent>(
+    `SELECT org_id AS "orgId", space_id AS "spaceId", room_id AS "roomId", payload FROM platform.audit_events
+     WHERE room_id = $1 AND event_type = $2`,
+    [room.uuid, type],
+  )
+  const { projection } = eventType(type)!
+  const rows = rowsReader(room.orgId)
+  return operation('read', { orgId: room.orgId }, () =>
+    Promise.all(events.map((event) => projection(event, form, rows))),
+  )
+}
+
+it('ROOM-183 what people called a story goes to the endpoints of its space alone; a story gone by then is null', async () => {
+  const { room, host } = await world.pokerRoom({ stories: 0 })
+  const { story } = await host.mutate(
+    'storyAdd',
+    { roomId: room.id, title: 'Secret plan', ref: 'SP-1' },
+    'story { id }',
+  )
+  await host.mutate('storyEstimate', { id: story.id, estimate: '5' })
+  await host.mutate('roomSelect', { roomId: room.id, storyId: story.id })
+  await host.mutate('roomReveal', { roomId: room.id, roundVersion: '1' })
+
+  const { slug } = world.home
+  for (const type of ['story.added', 'story.estimated', 'round.revealed']) {
+    const [toSpace] = await projected(room, type, 'space')
+    expect(toSpace).toMatchObject({
+      storyId: uuidOf(story.id),
+      space: { id: room.spaceId, slug },
+      story: { id: story.id, title: 'Secret plan', ref: 'SP-1' },
+    })
+    const [toOrg] = await projected(room, type, 'org')
+    expect(toOrg).toMatchObject({ space: { slug }, story: { id: story.id } })
+    expect(JSON.stringify(toOrg)).not.toMatch(/Secret plan|SP-1/)
+  }
+  await host.mutate('storyDelete', { id: story.id })
+  expect(await projected(room, 'story.added', 'space')).toMatchObject([{ story: null }])
+})
