@@ -110,7 +110,6 @@ class Operation {
     this.#ended = true
     const connection = await this.#connection?.catch(() => undefined)
     if (!connection) return
-    connection.removeListener('error', ignore)
     const answer = await this.#send(connection, { text: outcome }).catch((error: Error) => {
       // A deferred constraint speaks at COMMIT; the server has rolled back and the connection is clean.
       const clean = error instanceof pg.DatabaseError && error.severity === 'ERROR'
@@ -124,8 +123,6 @@ class Operation {
   async #begin(): Promise<pg.PoolClient> {
     const opening = `${beginning(this.kind)}; ${settings(this.scope)}` // before the lease: what throws behind it would keep it
     const connection = await lease()
-    // With its errors unheard a connection that breaks under a lease would end the process; the statement reports it.
-    connection.on('error', ignore)
     // Sent, not awaited: the first statement follows in the same trip. If this fails, so does everything behind it.
     this.#send(connection, { text: opening }).catch(ignore)
     return connection

@@ -41,6 +41,8 @@ export function openPool(options: PoolOptions): void {
   } as pg.PoolConfig)
   // An idle connection that breaks is replaced at the next lease; unhandled, its error would end the process.
   pool.on('error', (error) => options.onIdleError?.(error))
+  // So would that of a leased one, which may break at any moment from connecting to giving back; its statements report it.
+  pool.on('connect', (connection) => connection.on('error', () => {}))
   current = { pool, options }
 }
 
