@@ -82,7 +82,9 @@ function readText(request: IncomingMessage, max: number): Promise<string> {
     }
   })
   request.once('error', () => reject(bad('The request broke off.')))
-  request.once('close', () => reject(bad('The request broke off.')))
+  request.once('close', () => {
+    if (!request.complete) reject(bad('The request broke off.'))
+  })
   return promise
 }
 
