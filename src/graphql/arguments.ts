@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { cleanText, codePointLength, isWellFormedText } from '../lib/text.ts'
 import { builder, type SchemaTypes } from './builder.ts'
+import type { EnumRef } from './enums.ts'
 import { InvalidInputError } from './errors.ts'
 import { decodeId, ID_PREFIX, type NodeName } from './ids.ts'
 
@@ -90,8 +91,8 @@ export const arg = {
   boolean: () => new Arg('Boolean', z.boolean()),
   dateTime: () => new Arg('DateTime', z.string()),
   uuid: () => new Arg('UUID', z.string()),
-  enum: <V extends string>(type: PothosSchemaTypes.EnumRef<SchemaTypes, V, V>, values: readonly V[]) =>
-    new Arg<V>(type as never, z.enum(values as readonly [V, ...V[]]) as never),
+  /** GraphQL has refused what is no value of it. */
+  enum: <V extends string>(type: EnumRef<V>) => new Arg<V>(type as never, z.custom<V>()),
   /** A nested input object. */
   object: <F extends Fields>(name: string, fields: F, description?: string) => {
     const shape = shapeOf(fields)

@@ -1,10 +1,9 @@
 import { type Arg, arg } from './arguments.ts'
-import type { SchemaTypes } from './builder.ts'
 import { COMPARISONS, type Comparator, type Comparison, comparator, type Question, type Where } from './comparators.ts'
+import type { EnumRef } from './enums.ts'
 import type { NodeName } from './ids.ts'
 
 type Column = { column: string; nullable?: boolean }
-type EnumRef<V extends string> = PothosSchemaTypes.EnumRef<SchemaTypes, V, V>
 
 const EQUALITY = ['eq', 'neq', 'in', 'nin', 'isNull'] as const
 const ORDER = [...EQUALITY, 'lt', 'lte', 'gt', 'gte'] as const
@@ -19,8 +18,8 @@ export const by = {
   int: (column: Column) => comparing('IntFilter', arg.int(-(2 ** 31), 2 ** 31 - 1), ORDER, column),
   bigInt: (column: Column) => comparing('BigIntFilter', arg.bigInt(), ORDER, column),
   boolean: (column: Column) => comparing('BooleanFilter', arg.boolean(), ['eq', 'isNull'], column),
-  oneOf: <V extends string>(type: EnumRef<V>, values: readonly V[], column: Column) =>
-    comparing(`${type.name}Filter`, arg.enum(type, values), EQUALITY, column),
+  oneOf: <V extends string>(type: EnumRef<V>, column: Column) =>
+    comparing(`${type.name}Filter`, arg.enum(type), EQUALITY, column),
 }
 
 function comparing<V>(

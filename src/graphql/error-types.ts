@@ -1,5 +1,6 @@
 import type { FieldMap } from '@pothos/core'
 import { builder, type SchemaTypes } from './builder.ts'
+import { enumOf } from './enums.ts'
 import {
   ConflictError,
   type DomainError,
@@ -11,10 +12,11 @@ import {
   NotFoundError,
 } from './errors.ts'
 
-const ErrorCodeEnum = builder.enumType('ErrorCode', {
-  description: "Says which error of a union it is: the type's name without `Error`.",
-  values: ERROR_CODES,
-})
+const ErrorCodeEnum = enumOf(
+  'ErrorCode',
+  "Says which error of a union it is: the type's name without `Error`.",
+  ERROR_CODES,
+)
 
 const ErrorInterface = builder.interfaceRef<DomainError>('Error').implement({
   description: 'Something the caller can expect and act on.',

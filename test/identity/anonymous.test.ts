@@ -23,8 +23,8 @@ it('ID-21 makes an anonymous person at home in the org, signed in as a participa
 
   expect(session).toMatchObject({
     isCurrent: true,
-    method: 'anonymous',
-    user: { displayName: 'Zoë', account: 'anonymous' },
+    method: 'ANONYMOUS',
+    user: { displayName: 'Zoë', account: 'ANONYMOUS' },
   })
   expect(csrfToken).toBeNull()
   const { viewer } = await world.app

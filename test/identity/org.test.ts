@@ -157,7 +157,7 @@ describe('what the operator makes', () => {
     expect(isNew).toBe(true)
     const { token } = await signIn('mia@example.org')
     expect(await world.app.client(token).run('{ viewer { standing user { displayName status } } }')).toEqual({
-      viewer: { standing: 'ADMIN', user: { displayName: 'Mia', status: 'active' } },
+      viewer: { standing: 'ADMIN', user: { displayName: 'Mia', status: 'ACTIVE' } },
     })
     expect(await factsAbout(world, userId)).toMatchObject([
       { type: 'member.joined', actorKind: 'system', payload: { role: 'admin' } },

@@ -64,7 +64,7 @@ describe('signing in by password', () => {
   it('ID-22 signs the person in and records it as theirs', async () => {
     const { token, session } = await signIn()
 
-    expect(session).toMatchObject({ isCurrent: true, method: 'password', user: { id: person.id } })
+    expect(session).toMatchObject({ isCurrent: true, method: 'PASSWORD', user: { id: person.id } })
     expect(await world.app.client(token).run('{ viewer { standing } }')).toEqual({ viewer: { standing: 'MEMBER' } })
     expect(await factsAbout(world, uuidOf(session.id))).toMatchObject([
       { type: 'session.created', actorKind: 'human', actorUserId: person.userId, payload: { method: 'password' } },

@@ -273,7 +273,7 @@ describe('ending sessions', () => {
     const id = encodeId('Session', elsewhere.sessionId)
     for (let time = 0; time < 2; time++) {
       expect(await person.mutate('sessionRevoke', { id }, 'session { id revokeReason isCurrent }')).toMatchObject({
-        session: { id, revokeReason: 'user', isCurrent: false },
+        session: { id, revokeReason: 'USER', isCurrent: false },
       })
     }
     expect(await holds(elsewhere)).toBe(false)
@@ -302,7 +302,7 @@ describe('ending sessions', () => {
     expect(
       await admin.mutate('sessionRevoke', { id }, 'session { revokeReason ip userAgent user { id } }'),
     ).toMatchObject({
-      session: { revokeReason: 'admin', ip: null, userAgent: null, user: { id: member.id } },
+      session: { revokeReason: 'ADMIN', ip: null, userAgent: null, user: { id: member.id } },
     })
     expect(await holds(member)).toBe(false)
   })

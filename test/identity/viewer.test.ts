@@ -49,7 +49,7 @@ it('ID-2 tells everybody who they are and how far they reach', async () => {
       ),
     ).toEqual({
       viewer: {
-        user: { id: actor.id, account },
+        user: { id: actor.id, account: account.toUpperCase() },
         standing,
         org: { slug: world.org.slug },
         orgs,

@@ -71,7 +71,7 @@ const LOG = `query ($filter: AuditFilter, $first: Int, $after: String, $last: In
 describe('auditEvents', () => {
   it('PLAT-15 tells owners everything, newest first', async () => {
     const { auditEvents } = await admin.run(`{
-      auditEvents(filter: { category: { in: [activity, audit_only] } }) {
+      auditEvents(filter: { category: { in: [ACTIVITY, AUDIT_ONLY] } }) {
         totalCount
         nodes {
           id createdAt category type actorKind actor { displayName } targetKind targetId target { id }
@@ -85,9 +85,9 @@ describe('auditEvents', () => {
       ['a', 'b', 'c', 'd', 'e'].map((name) => encodeId('AuditEvent', ids[name]!)),
     )
     expect(a).toMatchObject({
-      category: 'activity',
+      category: 'ACTIVITY',
       type: 'lamp.lit',
-      actorKind: 'human',
+      actorKind: 'HUMAN',
       actor: { displayName: 'acme' },
       targetKind: null,
       targetId: null,
@@ -102,7 +102,7 @@ describe('auditEvents', () => {
     // What it was done to may be gone; its id stays.
     expect(b).toMatchObject({ targetKind: 'Room', targetId: encodeId('Room', roomId), target: null, requestId })
     const acme = encodeId('Org', org.id)
-    expect(c).toMatchObject({ actorKind: 'system', actor: null, targetId: acme, target: { id: acme }, reason: 'smoke' })
+    expect(c).toMatchObject({ actorKind: 'SYSTEM', actor: null, targetId: acme, target: { id: acme }, reason: 'smoke' })
   })
 
   it('PLAT-15 shows rows about a person’s private things without payload', async () => {
@@ -149,9 +149,9 @@ describe('auditEvents', () => {
     ['a wildcard', () => ({ type: { eq: 'lamp.*' } }), ['a', 'b', 'd', 'e']],
     ['types and wildcards', () => ({ type: { in: ['lamp.dimmed', 'fire.*'] } }), ['b', 'c']],
     ['a beginning', () => ({ type: { prefix: 'lamp.d' } }), ['b']],
-    ['a category', () => ({ category: { eq: 'activity' } }), ['a', 'd', 'e']],
-    ['not a category', () => ({ category: { nin: ['activity'] } }), ['b', 'c']],
-    ['a kind of actor', () => ({ actorKind: { eq: 'system' } }), ['c', 'e']],
+    ['a category', () => ({ category: { eq: 'ACTIVITY' } }), ['a', 'd', 'e']],
+    ['not a category', () => ({ category: { nin: ['ACTIVITY'] } }), ['b', 'c']],
+    ['a kind of actor', () => ({ actorKind: { eq: 'SYSTEM' } }), ['c', 'e']],
     ['an actor', () => ({ actor: { eq: encodeId('User', org.person.userId) } }), ['a', 'b', 'd']],
     ['any other actor', () => ({ actor: { neq: encodeId('User', org.person.userId) } }), ['c', 'e']],
     ['no actor', () => ({ actor: { isNull: true } }), ['c', 'e']],
@@ -164,13 +164,13 @@ describe('auditEvents', () => {
     ['a room', () => ({ roomId: { in: [encodeId('Room', roomId), encodeId('Room', newId())] } }), ['b']],
     ['another room', () => ({ roomId: { nin: [encodeId('Room', roomId)] } }), ['a', 'c', 'd', 'e']],
     ['a request', () => ({ requestId: { eq: requestId } }), ['b']],
-    ['two fields', () => ({ category: { eq: 'activity' }, spaceId: { isNull: false } }), ['a']],
-    ['or', () => ({ or: [{ roomId: { isNull: false } }, { actorKind: { eq: 'system' } }] }), ['b', 'c', 'e']],
-    ['and', () => ({ and: [{ type: { eq: 'lamp.*' } }, { not: { category: { eq: 'activity' } } }] }), ['b']],
+    ['two fields', () => ({ category: { eq: 'ACTIVITY' }, spaceId: { isNull: false } }), ['a']],
+    ['or', () => ({ or: [{ roomId: { isNull: false } }, { actorKind: { eq: 'SYSTEM' } }] }), ['b', 'c', 'e']],
+    ['and', () => ({ and: [{ type: { eq: 'lamp.*' } }, { not: { category: { eq: 'ACTIVITY' } } }] }), ['b']],
     // Exactly what `or` does not give, rows without a room included.
     [
       'not or',
-      () => ({ not: { or: [{ roomId: { eq: encodeId('Room', roomId) } }, { actorKind: { eq: 'system' } }] } }),
+      () => ({ not: { or: [{ roomId: { eq: encodeId('Room', roomId) } }, { actorKind: { eq: 'SYSTEM' } }] } }),
       ['a', 'd'],
     ],
     ['not not', () => ({ not: { not: { spaceId: { neq: encodeId('Space', spaceId) } } } }), ['c', 'd', 'e']],
@@ -239,8 +239,8 @@ describe('auditEvents', () => {
   )
 
   it('PLAT-20 refuses filters without bounds', async () => {
-    const wide = { or: Array.from({ length: 101 }, () => ({ category: { eq: 'activity' } })) }
-    let deep: object = { category: { eq: 'activity' } }
+    const wide = { or: Array.from({ length: 101 }, () => ({ category: { eq: 'ACTIVITY' } })) }
+    let deep: object = { category: { eq: 'ACTIVITY' } }
     for (let i = 0; i < 30; i++) deep = { not: deep }
     for (const filter of [wide, deep]) {
       const { errors } = await admin.send(LOG, { filter })

@@ -3,6 +3,7 @@ import { prisma } from '../../db/prisma.ts'
 import { arg } from '../../graphql/arguments.ts'
 import { builder, callerOf, type SchemaTypes } from '../../graphql/builder.ts'
 import { connectionType } from '../../graphql/connection.ts'
+import { enumOf } from '../../graphql/enums.ts'
 import { LimitReachedError } from '../../graphql/errors.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
@@ -17,22 +18,19 @@ import { SignInFailedError } from './errors.ts'
 import { REVOKE_REASONS, type RevokeReason, SESSION_METHODS, type SessionMethod } from './events.ts'
 import { revokeSession } from './revoke-session.ts'
 
-const SessionMethodEnum = builder.enumType('SessionMethod', {
-  description: 'How somebody signed in.',
-  values: SESSION_METHODS,
-})
-const SessionRevokeReason = builder.enumType('SessionRevokeReason', {
-  description:
-    'What ended a session before its time: signing out, its person elsewhere, an admin, a lost role or link, erasure, ' +
+const SessionMethodEnum = enumOf('SessionMethod', 'How somebody signed in.', SESSION_METHODS)
+const SessionRevokeReasonEnum = enumOf(
+  'SessionRevokeReason',
+  'What ended a session before its time: signing out, its person elsewhere, an admin, a lost role or link, erasure, ' +
     'or too many other sessions.',
-  values: ['logout', ...REVOKE_REASONS] as const,
-})
-const SessionDelivery = builder.enumType('SessionDelivery', {
-  description:
-    'How the token reaches you. COOKIE: an HttpOnly cookie, and requests echo `csrfToken` in the header ' +
+  ['logout', ...REVOKE_REASONS] as const,
+)
+const SessionDeliveryEnum = enumOf(
+  'SessionDelivery',
+  'How the token reaches you. COOKIE: an HttpOnly cookie, and requests echo `csrfToken` in the header ' +
     '`x-moothall-csrf`; over HTTP only. BEARER: `token` in the payload, sent as `Authorization: Bearer …`.',
-  values: DELIVERIES,
-})
+  DELIVERIES,
+)
 
 builder.prismaNode('Session', {
   description: 'A sign-in. Visible to its person, and to admins of the org it is active in.',
@@ -77,7 +75,7 @@ builder.prismaNode('Session', {
       description: 'When it was ended; it holds no longer.',
     }),
     revokeReason: t.field({
-      type: SessionRevokeReason,
+      type: SessionRevokeReasonEnum,
       nullable: true,
       description: 'Why it was ended, where it was.',
       resolve: (session) => session.revokeReason as 'logout' | RevokeReason | null,
@@ -101,7 +99,7 @@ const signedIn = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, SignedIn>
   }),
 })
 
-const delivery = arg.enum(SessionDelivery, DELIVERIES).optional().describe('COOKIE when left out.')
+const delivery = arg.enum(SessionDeliveryEnum).optional().describe('COOKIE when left out.')
 
 mutation('sessionCreateAnonymous', {
   description:

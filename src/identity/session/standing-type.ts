@@ -1,7 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
 import { STANDINGS } from '../../graphql/caller.ts'
+import { enumOf } from '../../graphql/enums.ts'
 
-export const StandingEnum = builder.enumType('Standing', {
-  description: 'How far a caller reaches in an org (ID-2).',
-  values: STANDINGS,
-})
+export const StandingEnum = enumOf('Standing', 'How far a caller reaches in an org (ID-2).', STANDINGS)

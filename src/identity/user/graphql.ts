@@ -1,20 +1,19 @@
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { ACCOUNTS, type Account } from '../../graphql/caller.ts'
+import { enumOf } from '../../graphql/enums.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { seesEmail } from './access.ts'
 
 const TYPES = ['human', 'agent'] as const
 const STATUSES = ['invited', 'active', 'disabled', 'erased'] as const
 
-const UserType = builder.enumType('UserType', { description: 'A person, or an agent.', values: TYPES })
-const UserAccount = builder.enumType('UserAccount', {
-  description: 'How the account came to be; it never changes (ID-12).',
-  values: ACCOUNTS,
-})
-const UserStatus = builder.enumType('UserStatus', {
-  description: 'Only who is active signs in. `erased`: the person is gone, their row stands for what they left.',
-  values: STATUSES,
-})
+const UserTypeEnum = enumOf('UserType', 'A person, or an agent.', TYPES)
+const UserAccountEnum = enumOf('UserAccount', 'How the account came to be; it never changes (ID-12).', ACCOUNTS)
+const UserStatusEnum = enumOf(
+  'UserStatus',
+  'Only who is active signs in. ERASED: the person is gone, their row stands for what they left.',
+  STATUSES,
+)
 
 builder.prismaNode('User', {
   description: 'A person or an agent. The row itself grants nothing; memberships and spaces do.',
@@ -29,12 +28,12 @@ builder.prismaNode('User', {
   fields: (t) => ({
     displayName: t.exposeString('displayName', { description: 'What others see; two people may share one.' }),
     type: t.field({
-      type: UserType,
+      type: UserTypeEnum,
       description: 'A person, or an agent.',
       resolve: (user) => user.type as (typeof TYPES)[number],
     }),
     account: t.field({
-      type: UserAccount,
+      type: UserAccountEnum,
       description: 'How the account came to be.',
       resolve: (user) => user.account as Account,
     }),
@@ -45,7 +44,7 @@ builder.prismaNode('User', {
       resolve: (user, _args, { caller }) => (seesEmail(caller, user.id) ? user.email : null),
     }),
     status: t.field({
-      type: UserStatus,
+      type: UserStatusEnum,
       description: 'Whether they can sign in.',
       resolve: (user) => user.status as (typeof STATUSES)[number],
     }),

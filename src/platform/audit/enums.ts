@@ -1,16 +1,10 @@
-import { builder } from '../../graphql/builder.ts'
+import { enumOf } from '../../graphql/enums.ts'
 import { ACTOR_KINDS } from './record.ts'
 import type { EventCategory } from './registry.ts'
 
-export const AuditCategoryEnum = builder.enumType('AuditCategory', {
-  description: 'Whom events of a type concern.',
-  values: {
-    activity: { description: 'Shows in the activity feed of those it concerns.' },
-    audit_only: { description: 'For owners and admins alone.' },
-  } satisfies Record<EventCategory, object>,
+export const AuditCategoryEnum = enumOf<EventCategory>('AuditCategory', 'Whom events of a type concern.', {
+  activity: 'Shows in the activity feed of those it concerns.',
+  audit_only: 'For owners and admins alone.',
 })
 
-export const ActorKindEnum = builder.enumType('ActorKind', {
-  description: 'What kind of actor did it; `system` is the server itself.',
-  values: ACTOR_KINDS,
-})
+export const ActorKindEnum = enumOf('ActorKind', 'What kind of actor did it; SYSTEM is the server itself.', ACTOR_KINDS)

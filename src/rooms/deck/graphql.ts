@@ -1,11 +1,9 @@
 import { builder, callerOf } from '../../graphql/builder.ts'
+import { enumOf } from '../../graphql/enums.ts'
 import { inVisibleSpace } from '../space/access.ts'
 import { DECK_PRESETS, type DeckCards, PRESET_NAMES, type PresetName } from './presets.ts'
 
-export const DeckPresetName = builder.enumType('DeckPresetName', {
-  description: 'A deck that every space has.',
-  values: PRESET_NAMES,
-})
+export const DeckPresetNameEnum = enumOf('DeckPresetName', 'A deck that every space has.', PRESET_NAMES)
 
 builder.prismaNode('Deck', {
   description: 'Cards of a space to estimate with. A room copies them, so no later change reaches it.',
@@ -25,7 +23,7 @@ const DeckPreset = builder.objectRef<DeckCards & { preset: PresetName }>('DeckPr
   description: 'A deck that every space has, read-only.',
   fields: (t) => ({
     preset: t.field({
-      type: DeckPresetName,
+      type: DeckPresetNameEnum,
       description: 'Names it in `roomCreate`.',
       resolve: ({ preset }) => preset,
     }),

@@ -1,4 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
+import { enumOf } from '../../graphql/enums.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { ownCard } from '../poker/loads.ts'
 import { RoundResultType, VoteType } from '../poker/types.ts'
@@ -6,10 +7,11 @@ import { REVEAL_REASONS } from './event-payloads.ts'
 import { event, type Fields, userId } from './event-type.ts'
 
 const storyId = (id: string) => ({ type: 'Story' as const, id })
-const RevealReason = builder.enumType('RevealReason', {
-  description: 'Who revealed: a host, the vote that completed the round, or the timer.',
-  values: REVEAL_REASONS,
-})
+const RevealReasonEnum = enumOf(
+  'RevealReason',
+  'Who revealed: a host, the vote that completed the round, or the timer.',
+  REVEAL_REASONS,
+)
 
 type InRound = { payload: { roundVersion: string } }
 type Waiting = { payload: { waitingForIds: readonly string[] } }
@@ -109,7 +111,7 @@ event('RoundRevealed', 'The cards of the round are open.', (t) => ({
     resolve: ({ payload }) => storyId(payload.storyId),
   }),
   roundVersion: roundVersion(t),
-  reason: t.field({ type: RevealReason, description: 'Who revealed.', resolve: ({ payload }) => payload.reason }),
+  reason: t.field({ type: RevealReasonEnum, description: 'Who revealed.', resolve: ({ payload }) => payload.reason }),
   votes: t.field({
     type: [VoteType],
     description: 'In the order they were cast.',

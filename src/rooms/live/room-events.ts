@@ -1,20 +1,21 @@
-import { builder } from '../../graphql/builder.ts'
+import { enumOf } from '../../graphql/enums.ts'
 import { RoomConfigType } from '../room/config.ts'
-import { RoomParticipantType, SERVER_NOW, TimerOnEnd } from '../room/graphql.ts'
+import { RoomParticipantType, SERVER_NOW, TimerOnEndEnum } from '../room/graphql.ts'
 import { roomById } from '../room/loads.ts'
 import { FACILITATOR_REASONS, LEAVE_REASONS } from './event-payloads.ts'
 import { event, userId } from './event-type.ts'
 
-const FacilitatorReason = builder.enumType('FacilitatorChangeReason', {
-  description: 'Why somebody else leads: handed over, claimed, or because the facilitator departed.',
-  values: FACILITATOR_REASONS,
-})
-const LeaveReason = builder.enumType('ParticipantLeaveReason', {
-  description:
-    'Why somebody is no longer of a room: left or was removed from its space, lost the org, came by a link that is ' +
+const FacilitatorReasonEnum = enumOf(
+  'FacilitatorChangeReason',
+  'Why somebody else leads: handed over, claimed, or because the facilitator departed.',
+  FACILITATOR_REASONS,
+)
+const LeaveReasonEnum = enumOf(
+  'ParticipantLeaveReason',
+  'Why somebody is no longer of a room: left or was removed from its space, lost the org, came by a link that is ' +
     'over, or was the oldest of too many.',
-  values: LEAVE_REASONS,
-})
+  LEAVE_REASONS,
+)
 
 event('RoomSnapshot', 'The whole room at its version: what a fresh stream gets first, and again after a gap.', (t) => ({
   room: t.field({
@@ -55,7 +56,11 @@ event('FacilitatorChanged', 'Somebody else leads, or nobody.', (t) => ({
     description: 'Who led before.',
     resolve: ({ payload: { previousId } }) => previousId && userId(previousId),
   }),
-  reason: t.field({ type: FacilitatorReason, description: 'How it came.', resolve: ({ payload }) => payload.reason }),
+  reason: t.field({
+    type: FacilitatorReasonEnum,
+    description: 'How it came.',
+    resolve: ({ payload }) => payload.reason,
+  }),
 }))
 for (const type of ['ParticipantJoined', 'ParticipantChanged'] as const) {
   event(
@@ -72,7 +77,7 @@ for (const type of ['ParticipantJoined', 'ParticipantChanged'] as const) {
 }
 event('ParticipantLeft', 'Somebody is no longer of the room.', (t) => ({
   userId: t.globalID({ description: 'Who is gone.', resolve: ({ payload }) => userId(payload.userId) }),
-  reason: t.field({ type: LeaveReason, description: 'Why.', resolve: ({ payload }) => payload.reason }),
+  reason: t.field({ type: LeaveReasonEnum, description: 'Why.', resolve: ({ payload }) => payload.reason }),
 }))
 event('PresenceChanged', 'Who is connected now, in full.', (t) => ({
   userIds: t.globalIDList({
@@ -95,7 +100,7 @@ event('TimerChanged', 'The timer started, moved or, with nulls, stopped.', (t) =
     resolve: ({ payload }) => payload.endsAt,
   }),
   onEnd: t.field({
-    type: TimerOnEnd,
+    type: TimerOnEndEnum,
     description: 'What the server does at the end.',
     resolve: ({ payload }) => payload.onEnd,
   }),

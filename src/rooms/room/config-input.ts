@@ -1,6 +1,6 @@
 import { arg } from '../../graphql/arguments.ts'
-import { DeckPresetName } from '../deck/graphql.ts'
-import { PRESET_NAMES, type PresetName } from '../deck/presets.ts'
+import { DeckPresetNameEnum } from '../deck/graphql.ts'
+import type { PresetName } from '../deck/presets.ts'
 
 // Lengths and numbers of cards are `checkCards`' to judge; these bounds only keep nonsense out.
 const CARDS_READ = 100
@@ -31,7 +31,7 @@ const deck = arg.oneOf(
   'PokerDeckInput',
   {
     id: arg.id('Deck').optional().describe('A deck of the space.'),
-    preset: arg.enum(DeckPresetName, PRESET_NAMES).optional().describe('A deck that every space has.'),
+    preset: arg.enum(DeckPresetNameEnum).optional().describe('A deck that every space has.'),
     cards: ownCards.optional().describe('Cards of the room’s own.'),
   },
   'Where the room’s cards come from; it keeps a copy of them.',

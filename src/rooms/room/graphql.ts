@@ -3,6 +3,7 @@ import { sqlOne } from '../../db/sql.ts'
 import { arg, argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import type { Context } from '../../graphql/context.ts'
+import { enumOf } from '../../graphql/enums.ts'
 import { userById } from '../../identity/index.ts'
 import { PokerStateType } from '../poker/graphql.ts'
 import { spaceById } from '../space/loads.ts'
@@ -10,10 +11,10 @@ import { visibleRooms } from './access.ts'
 import { RoomConfigType } from './config.ts'
 import { type Participant, participantsOfRoom, peopleOfRoom } from './loads.ts'
 
-export const TimerOnEnd = builder.enumType('TimerOnEnd', {
-  description: 'What the server does when the timer ends.',
-  values: { NONE: { value: 'none' }, REVEAL: { value: 'reveal' } } as const,
-})
+export const TimerOnEndEnum = enumOf('TimerOnEnd', 'What the server does when the timer ends.', [
+  'none',
+  'reveal',
+] as const)
 
 type TimerColumns = { startedAt: string; endsAt: string; onEnd: 'none' | 'reveal' }
 const TimerType = builder.objectRef<TimerColumns>('Timer').implement({
@@ -22,7 +23,7 @@ const TimerType = builder.objectRef<TimerColumns>('Timer').implement({
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it was started.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'When it ends, or ended.' }),
     onEnd: t.field({
-      type: TimerOnEnd,
+      type: TimerOnEndEnum,
       description: 'What the server does at the end.',
       resolve: ({ onEnd }) => onEnd,
     }),

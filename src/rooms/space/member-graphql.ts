@@ -1,15 +1,17 @@
 import { builder } from '../../graphql/builder.ts'
 import { connectionType } from '../../graphql/connection.ts'
+import { enumOf } from '../../graphql/enums.ts'
 import type { SortKey } from '../../graphql/keyset.ts'
 import { userById } from '../../identity/index.ts'
 import { isOrgViewer } from './loads.ts'
 import type { SpaceRole } from './membership.ts'
 
-export const SPACE_ROLES = ['owner', 'member'] as const satisfies readonly SpaceRole[]
-export const SpaceRoleEnum = builder.enumType('SpaceRole', {
-  description: 'The only permission of a space: owners add and remove members and set roles.',
-  values: { OWNER: { value: 'owner' }, MEMBER: { value: 'member' } } as const,
-})
+const SPACE_ROLES = ['owner', 'member'] as const satisfies readonly SpaceRole[]
+export const SpaceRoleEnum = enumOf(
+  'SpaceRole',
+  'The only permission of a space: owners add and remove members and set roles.',
+  SPACE_ROLES,
+)
 
 builder.prismaObject('SpaceMember', {
   description: 'Somebody’s belonging to a space.',

@@ -7,7 +7,7 @@ import { WrongPasscodeError } from './errors.ts'
 import { joinSpace } from './join-space.ts'
 import { leaveSpace } from './leave-space.ts'
 import { markSpaceSeen } from './mark-space-seen.ts'
-import { SPACE_ROLES, SpaceRoleEnum } from './member-graphql.ts'
+import { SpaceRoleEnum } from './member-graphql.ts'
 import { memberField, spaceField } from './payload.ts'
 import { removeMember } from './remove-member.ts'
 import { setMemberRole } from './set-member-role.ts'
@@ -87,7 +87,7 @@ mutation('spaceMemberAdd', {
 
 mutation('spaceMemberRoleSet', {
   description: 'Makes a member an owner, or an owner a member. Owners may; the last owner stays one.',
-  input: { id, userId: arg.id('User'), role: arg.enum(SpaceRoleEnum, SPACE_ROLES).describe('The role from now on.') },
+  input: { id, userId: arg.id('User'), role: arg.enum(SpaceRoleEnum).describe('The role from now on.') },
   errors: [LastOwnerError],
   needs: 'standing',
   run: setMemberRole,

@@ -1,7 +1,7 @@
 import { arg } from '../../graphql/arguments.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { ROOM_ERRORS } from '../room/errors.ts'
-import { SERVER_NOW, TimerOnEnd } from '../room/graphql.ts'
+import { SERVER_NOW, TimerOnEndEnum } from '../room/graphql.ts'
 import { roomField } from '../room/payload.ts'
 import { extendTimer } from './extend-timer.ts'
 import { startTimer } from './start-timer.ts'
@@ -15,7 +15,7 @@ mutation('roomTimerStart', {
     roomId,
     seconds: arg.int(10, 3_600).describe('How long it runs, 10 to 3600.'),
     onEnd: arg
-      .enum(TimerOnEnd, ['none', 'reveal'])
+      .enum(TimerOnEndEnum)
       .optional()
       .describe('`REVEAL` opens the round if it has a vote. Default: `NONE`, nothing happens on the server.'),
   },
