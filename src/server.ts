@@ -97,7 +97,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
       traffic.drain(server, {
         delay: config.MOOTHALL_DRAIN_DELAY,
         timeout: config.MOOTHALL_DRAIN_TIMEOUT,
-        endStreams: () => sockets.drain(),
+        endStreams: () => Promise.all([sockets.drain(), sweeps.stop()]),
         cutSockets: () => sockets.close(),
       }),
     )

@@ -31,6 +31,10 @@ import { Traffic } from './traffic.ts'
 export const GRAPHQL_PATH = '/graphql'
 const HEADERS_MAX = 16 * 1024
 const REQUEST_TIMEOUT = 30_000
+/** Longer than proxies keep their idle connections, so that it is they who close them. */
+const KEEP_ALIVE = 65_000
+
+const LIMITS = { maxHeaderSize: HEADERS_MAX, requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE }
 
 export type HttpOptions = {
   limiter: RateLimiter
@@ -85,7 +89,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
   const graphiql = config.MOOTHALL_GRAPHIQL ? new Graphiql(GRAPHQL_PATH) : null
   const headers = securityHeaders(config)
 
-  const server = createServer({ maxHeaderSize: HEADERS_MAX, requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
+  const server = createServer(LIMITS, (request, response) => {
     traffic.add(response)
     response.setHeaders(headers)
     answer(request, response).catch((error: unknown) => {

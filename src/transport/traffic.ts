@@ -6,8 +6,8 @@ export type DrainOptions = {
   delay: number
   /** How long running requests are awaited before they are cut off. */
   timeout: number
-  /** Ends what would never end by itself: streams complete, sockets close. */
-  endStreams(): Promise<void>
+  /** Ends what would never end by itself: streams complete, sockets close, no more work is claimed. */
+  endStreams(): Promise<unknown>
   /** Cuts off the sockets that are left. */
   cutSockets(): void
 }
