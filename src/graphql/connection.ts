@@ -38,28 +38,29 @@ export function connectionType(type: unknown, name: string) {
 }
 
 type Query = { where: object; orderBy: object[]; take: number }
-type List<Row> = {
+/** What every list is read by. */
+export type Listing = {
   context: Context
   info: GraphQLResolveInfo
   type: NodeName | (string & {})
   args: PageArgs
   order: readonly SortKey[]
   where: object
+}
+type List<Row> = Listing & {
   find: (query: never) => PromiseLike<readonly Row[]>
   count: (query: never) => PromiseLike<number>
 }
 
 /** One page of a root list: one statement, and one more for `totalCount`. */
-export async function pageOf<Row extends object>({
-  context,
-  info,
-  type,
-  args,
-  order,
-  where,
-  find,
-  count,
-}: List<Row>): Promise<Connection<Row>> {
+export async function pageOf<Row extends object>({ find, count, ...list }: List<Row>): Promise<Connection<Row>> {
+  const { args, order, where } = list
+  const rows = await find(pageQuery(list) as never)
+  return { ...keysetPage(rows, args, order), total: () => Promise.resolve(count({ where } as never)) }
+}
+
+/** What to read for one page: what of its rows is selected, their order, and no more of them than it holds. */
+export function pageQuery({ context, info, type, args, order, where }: Listing): Query {
   const keyset = keysetQuery(args, order)
   const selection = queryFromInfo({
     context,
@@ -68,29 +69,5 @@ export async function pageOf<Row extends object>({
     paths: [['edges', 'node'], ['nodes']],
     select: sortSelection(order) as never,
   })
-  const query: Query = { ...selection, ...keyset, where: { AND: [where, keyset.where] } }
-  const rows = await find(query as never)
-  return { ...keysetPage(rows, args, order), total: () => Promise.resolve(count({ where } as never)) }
-}
-
-/** A list inside a node, read with its parent: one statement however many parents there are. */
-export function relatedPage(
-  relation: string,
-  order: readonly SortKey[],
-  where: (context: Context) => object = () => ({}),
-) {
-  return {
-    select: ((args: PageArgs, context: Context, nested: (query: object, path: string[]) => object) => {
-      const keyset = keysetQuery(args, order)
-      const query = { ...keyset, where: { AND: [where(context), keyset.where] }, select: sortSelection(order) }
-      return {
-        [relation]: nested(query, ['edges', 'node']),
-        _count: { select: { [relation]: { where: where(context) } } },
-      }
-    }) as never,
-    resolve: ((parent: Record<string, object[]> & { _count: Record<string, number> }, args: PageArgs) => ({
-      ...keysetPage(parent[relation] ?? [], args, order),
-      total: () => parent._count[relation],
-    })) as never,
-  }
+  return { ...selection, ...keyset, where: { AND: [where, keyset.where] } }
 }

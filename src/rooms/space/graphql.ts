@@ -2,9 +2,10 @@ import { prisma } from '../../db/prisma.ts'
 import { argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { meets } from '../../graphql/caller.ts'
-import { connectionType, pageOf } from '../../graphql/connection.ts'
+import { connectionType } from '../../graphql/connection.ts'
 import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
+import { relatedPage } from '../../graphql/related-page.ts'
 import { decksOfSpace } from '../deck/loads.ts'
 import { visibleRooms } from '../room/access.ts'
 import { RoomConnection, RoomEdge, roomFilter } from '../room/connection.ts'
@@ -71,15 +72,16 @@ builder.prismaNode('Space', {
         type: 'SpaceMember',
         description: 'In the order they joined.',
         resolve: ({ orgId, id }, args, context, info) =>
-          pageOf({
+          relatedPage({
             context,
             info,
+            id,
             type: 'SpaceMember',
+            relation: 'members',
             args,
             order: IN_ORDER_OF_JOINING,
-            where: { AND: [{ orgId, spaceId: id }, inVisibleSpace(context), withStanding(orgId)] },
-            find: (query) => prisma.spaceMember.findMany(query),
-            count: (query) => prisma.spaceMember.count(query),
+            where: { AND: [inVisibleSpace(context), withStanding(orgId)] },
+            parents: (query) => prisma.space.findMany(query),
           }) as never,
       },
       SpaceMemberConnection,
@@ -90,16 +92,17 @@ builder.prismaNode('Space', {
         type: 'Room',
         description: 'The newest first.',
         args: rooms.args,
-        resolve: ({ orgId, id }, args, context, info) =>
-          pageOf({
+        resolve: ({ id }, args, context, info) =>
+          relatedPage({
             context,
             info,
+            id,
             type: 'Room',
+            relation: 'rooms',
             args,
             order: NEWEST_FIRST,
-            where: { AND: [{ orgId, spaceId: id }, visibleRooms(context), rooms.values(args).filter ?? {}] },
-            find: (query) => prisma.room.findMany(query),
-            count: (query) => prisma.room.count(query),
+            where: { AND: [visibleRooms(context), rooms.values(args).filter ?? {}] },
+            parents: (query) => prisma.space.findMany(query),
           }) as never,
       },
       RoomConnection,

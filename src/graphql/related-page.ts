@@ -1,0 +1,63 @@
+import DataLoader from 'dataloader'
+import type { GraphQLResolveInfo } from 'graphql'
+import { type Connection, type Listing, pageQuery } from './connection.ts'
+import { keysetPage } from './keyset.ts'
+
+type Parent = { id: string; _count: Record<string, number> }
+type Related = Listing & {
+  /** Of the node that has the list. */
+  id: string
+  relation: string
+  /** Reads nodes of that type; their visibility was settled where they were reached. */
+  parents: (query: never) => PromiseLike<readonly object[]>
+}
+type Reader = { pages: DataLoader<string, object[]>; totals: DataLoader<string, number> }
+
+/**
+ * A list inside a node: one statement however many nodes there are, and one more for `totalCount`. Pothos' own nested
+ * selection would read a second alias through the node's `findUnique`, which a directory's rows do not pass.
+ */
+export async function relatedPage<Row extends object>({ id, ...list }: Related): Promise<Connection<Row>> {
+  const { pages, totals } = readerOf(list)
+  const rows = (await pages.load(id)) as Row[]
+  return { ...keysetPage(rows, list.args, list.order), total: () => totals.load(id) }
+}
+
+const readers = new WeakMap<object, Map<string, Reader>>()
+
+/** One for each place of a list in the answer, since all rows there have its arguments and its selection. */
+function readerOf(list: Omit<Related, 'id'>): Reader {
+  const execution = list.info.variableValues // an object that every execution has of its own
+  const ofExecution = readers.get(execution) ?? new Map<string, Reader>()
+  readers.set(execution, ofExecution)
+  const place = placeOf(list.info)
+  const reader = ofExecution.get(place) ?? newReader(list)
+  ofExecution.set(place, reader)
+  return reader
+}
+
+/** Names of fields and types on the way from the root; places in lists left out. */
+function placeOf({ path }: GraphQLResolveInfo): string {
+  const names: string[] = []
+  for (let at: typeof path | undefined = path; at; at = at.prev) {
+    if (typeof at.key === 'string') names.push(`${at.typename}.${at.key}`)
+  }
+  return names.join(' ')
+}
+
+function newReader({ relation, parents, ...list }: Omit<Related, 'id'>): Reader {
+  const read = async (ids: readonly string[], select: object) => {
+    const found = await parents({ where: { id: { in: [...ids] } }, select: { id: true, ...select } } as never)
+    return new Map((found as readonly Parent[]).map((parent) => [parent.id, parent]))
+  }
+  return {
+    pages: new DataLoader(async (ids: readonly string[]) => {
+      const found = await read(ids, { [relation]: pageQuery(list) })
+      return ids.map((id) => (found.get(id) as Record<string, object[]> | undefined)?.[relation] ?? [])
+    }),
+    totals: new DataLoader(async (ids: readonly string[]) => {
+      const found = await read(ids, { _count: { select: { [relation]: { where: list.where } } } })
+      return ids.map((id) => found.get(id)?._count[relation] ?? 0)
+    }),
+  }
+}
