@@ -18,6 +18,8 @@ export function statementName(text: string): string | undefined {
   return name
 }
 
+const NOTHING = Promise.resolve({ rows: [], fields: [], rowCount: 0 })
+
 type PrismaStatement = { text: string; values: unknown[]; rowMode: 'array'; types: unknown }
 
 /**
@@ -34,6 +36,9 @@ class OperationRouter extends pg.Pool {
   override connect(): never {
     const operation = currentOperation()
     const savepoint = operation.nextSavepoint()
+    // Prisma opens one for look-ups that it sends together. Two such batches run side by side, and released in that order
+    // the first takes the second's savepoint with it; a read has nothing to roll back and does without.
+    const isRead = operation.kind === 'read'
     const commands: Record<string, string> = {
       BEGIN: `SAVEPOINT ${savepoint}`,
       COMMIT: `RELEASE SAVEPOINT ${savepoint}`,
@@ -45,7 +50,8 @@ class OperationRouter extends pg.Pool {
       release() {},
       query: (statement: PrismaStatement) => {
         const command = commands[statement.text]
-        return command ? operation.query({ text: command }) : this.query(statement)
+        if (command) return isRead ? NOTHING : operation.query({ text: command })
+        return this.query(statement)
       },
     }) as never
   }

@@ -4,7 +4,7 @@ import ErrorsPlugin from '@pothos/plugin-errors'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
-import { type GraphQLField, getNamedType, isLeafType } from 'graphql'
+import { type GraphQLField, getNamedType, isLeafType, isUnionType } from 'graphql'
 import { prisma } from '../db/prisma.ts'
 import type PrismaTypes from '../generated/pothos.ts'
 import { getDatamodel } from '../generated/pothos.ts'
@@ -105,7 +105,7 @@ function costOf(
 ) {
   const type = getNamedType(field.type)
   if (isLeafType(type)) return { field: 0, multiplier: 1 }
-  if (type.name.endsWith('Result')) return { field: MUTATION_COST, multiplier: 1 }
+  if (isUnionType(type) && type.name.endsWith('Result')) return { field: MUTATION_COST, multiplier: 1 }
   if (type.name.endsWith('Connection'))
     return { field: 1, multiplier: Number(args['first'] ?? args['last'] ?? PAGE_DEFAULT) }
   const count = Array.isArray(args['ids']) ? args['ids'].length : 1 // nodes: each is an object, whatever is asked of it

@@ -7,6 +7,7 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  visit,
 } from 'graphql'
 
 /** Bounds of one document (PLAT-66, 67). A bound of 0 refuses everything; it is not "unlimited". */
@@ -97,7 +98,18 @@ export function costOf(
   operation: OperationDefinitionNode,
   variables: Record<string, unknown>,
 ): number {
+  return complexityFromQuery(pricedPart(document, operation), { schema, variables }).complexity
+}
+
+const priced = new WeakMap<OperationDefinitionNode, DocumentNode>()
+
+/** The operation without `__typename`, a scalar that Pothos would count as an object. Parsed documents are used again. */
+function pricedPart(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+  const known = priced.get(operation)
+  if (known) return known
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)
   const selected: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] }
-  return complexityFromQuery(selected, { schema, variables }).complexity
+  const part = visit(selected, { Field: ({ name }) => (name.value === '__typename' ? null : undefined) })
+  priced.set(operation, part)
+  return part
 }

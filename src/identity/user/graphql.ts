@@ -20,10 +20,15 @@ builder.prismaNode('User', {
   id: { resolve: (user) => user.id },
   nullable: true,
   // Who is visible is row security's to say: people with a membership or a home in the org, for guests those in their
-  // room. Without standing in the org one sees oneself alone.
+  // room. By their id participants find only whom they meet in their spaces, since they have no directory of the org
+  // (ID-4); without standing in the org one sees oneself alone.
   findUnique: (id, context) => {
     const { standing, userId } = callerOf(context)
-    return { id, ...(standing === null && { AND: [{ id: userId }] }) }
+    if (standing === null) return { id, AND: [{ id: userId }] }
+    if (standing !== 'PARTICIPANT') return { id }
+    const space = { members: { some: { userId } } }
+    const met = [{ spaceMemberships: { some: { space } } }, { roomParticipants: { some: { room: { space } } } }]
+    return { id, OR: [{ id: userId }, ...met] }
   },
   fields: (t) => ({
     displayName: t.exposeString('displayName', { description: 'What others see; two people may share one.' }),
