@@ -1,5 +1,6 @@
 import { builder } from '../../graphql/builder.ts'
 import { enumOf } from '../../graphql/enums.ts'
+import { costOfRows } from '../../graphql/list-cost.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { ownCard } from '../poker/loads.ts'
 import { RoundResultType, VoteType } from '../poker/types.ts'
@@ -114,6 +115,7 @@ event('RoundRevealed', 'The cards of the round are open.', (t) => ({
   reason: t.field({ type: RevealReasonEnum, description: 'Who revealed.', resolve: ({ payload }) => payload.reason }),
   votes: t.field({
     type: [VoteType],
+    ...costOfRows(10),
     description: 'In the order they were cast.',
     resolve: ({ payload }) => payload.votes.map((vote) => ({ storyId: payload.storyId, ...vote })),
   }),

@@ -1,5 +1,6 @@
 import { arg } from '../../graphql/arguments.ts'
 import { builder } from '../../graphql/builder.ts'
+import { costOfRows } from '../../graphql/list-cost.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { userById } from '../../identity/index.ts'
@@ -34,11 +35,13 @@ export const PokerStateType = builder.objectRef<PokerRow>('PokerState').implemen
     }),
     stories: t.field({
       type: ['Story'],
+      ...costOfRows(50),
       description: 'All of them, at most 500, in their order.',
       resolve: async ({ id }, _args, context) => (await storiesOfRoom(context, id)) ?? [],
     }),
     waitingFor: t.field({
       type: ['User'],
+      ...costOfRows(10),
       description: 'Whose vote the open round still waits for.',
       resolve: async ({ id }, _args, context) => {
         const people = await Promise.all((await waitingIn(context, id)).map((userId) => userById(context, userId)))

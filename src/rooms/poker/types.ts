@@ -1,4 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
+import { costOfRows } from '../../graphql/list-cost.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { userById } from '../../identity/index.ts'
 import { type KnownVote, ownCard } from './loads.ts'
@@ -37,6 +38,7 @@ export const RoundResultType = builder.objectRef<RoundResult>('RoundResult').imp
     counted: t.exposeInt('counted', { description: 'Votes with a card that is not special.' }),
     distribution: t.field({
       type: [CardCount],
+      ...costOfRows(10),
       resolve: ({ distribution }) => distribution,
       description: 'Every card in deck order, special ones last.',
     }),

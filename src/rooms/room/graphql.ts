@@ -4,6 +4,7 @@ import { arg, argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import type { Context } from '../../graphql/context.ts'
 import { enumOf } from '../../graphql/enums.ts'
+import { costOfRows } from '../../graphql/list-cost.ts'
 import { userById } from '../../identity/index.ts'
 import { PokerStateType } from '../poker/graphql.ts'
 import { spaceById } from '../space/loads.ts'
@@ -104,6 +105,7 @@ builder.prismaNode('Room', {
     }),
     cofacilitators: t.field({
       type: ['User'],
+      ...costOfRows(5),
       description: 'Who leads it beside the facilitator, at most 5.',
       resolve: async ({ id }, _args, context) => {
         const rows = (await participantsOfRoom(context, id))?.filter(({ cofacilitator }) => cofacilitator) ?? []
@@ -113,6 +115,7 @@ builder.prismaNode('Room', {
     }),
     participants: t.field({
       type: [RoomParticipantType],
+      ...costOfRows(20),
       description: 'Everybody who took part, at most 200, in the order they came.',
       resolve: async ({ id }, _args, context) => (await participantsOfRoom(context, id)) ?? [],
     }),

@@ -4,6 +4,7 @@ import { builder, callerOf } from '../../graphql/builder.ts'
 import { meets } from '../../graphql/caller.ts'
 import { connectionType } from '../../graphql/connection.ts'
 import { NEWEST_FIRST } from '../../graphql/keyset.ts'
+import { costOfRows } from '../../graphql/list-cost.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { relatedPage } from '../../graphql/related-page.ts'
 import { decksOfSpace } from '../deck/loads.ts'
@@ -110,12 +111,14 @@ builder.prismaNode('Space', {
     ),
     decks: t.field({
       type: ['Deck'],
+      ...costOfRows(10),
       description: 'The space’s own, by name, at most 50.',
       resolve: async ({ id }, _args, context) =>
         (await seesSpace(context, id)) ? ((await decksOfSpace(context, id)) ?? []) : [],
     }),
     kinds: t.field({
       type: [RoomKindType],
+      ...costOfRows(5),
       description: 'What a room of the space can be.',
       resolve: async ({ orgId, id }, _args, context) =>
         (await seesSpace(context, id)) ? offeredKinds(context, orgId) : [],

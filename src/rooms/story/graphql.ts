@@ -1,6 +1,7 @@
 import { arg } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { LimitReachedError } from '../../graphql/errors.ts'
+import { costOfRows } from '../../graphql/list-cost.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { votesOfStory } from '../poker/loads.ts'
 import { resultOfStory } from '../poker/story-result.ts'
@@ -36,6 +37,7 @@ builder.prismaNode('Story', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     votes: t.field({
       type: [VoteType],
+      ...costOfRows(10),
       description: 'Who voted. Cards show once the round is revealed; one’s own always.',
       resolve: async (story, _args, context) => (await votesOfStory(context, story.id)) ?? [],
     }),
