@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
+import { isUuid } from '../lib/uuid.ts'
 import { lease, poolOptions } from './pool.ts'
 
 /**
@@ -22,7 +23,6 @@ type Statement = { text: string; values?: unknown[]; name?: string; rowMode?: 'a
 /** The functions that see past orgs; all that an operation before or across orgs may call (PLAT-4). */
 const ACROSS_ORGS = { preauth: /\bpreauth_[a-z_]+\(/, sweep: /\b(claim|maint)_[a-z_]+\(/ }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const IDLE_IN_TRANSACTION = 10_000
 const LOCK_TIMEOUT = 5_000
 const ATTEMPTS = 3
@@ -67,12 +67,7 @@ class Operation {
    * so none of a sibling's can come between; the user is gone again before the next.
    */
   async queryAs(userId: string, statement: Statement): Promise<pg.QueryResult> {
-    if (
-      this.kind !== 'read' ||
-      this.scope.orgId === undefined ||
-      this.scope.userId !== undefined ||
-      !UUID.test(userId)
-    ) {
+    if (this.kind !== 'read' || this.scope.orgId === undefined || this.scope.userId !== undefined || !isUuid(userId)) {
       throw new TypeError('only a read that has an org and no user reads as somebody')
     }
     const [, result] = await Promise.all([
@@ -159,7 +154,7 @@ function settings({ orgId, userId, roomId }: Scope): string {
     ['room_id', roomId],
   ] as const) {
     if (id === undefined) continue
-    if (!UUID.test(id)) throw new TypeError(`moothall.${name} takes a UUID`)
+    if (!isUuid(id)) throw new TypeError(`moothall.${name} takes a UUID`)
     values.push([`moothall.${name}`, id])
   }
   return `SELECT ${values.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`

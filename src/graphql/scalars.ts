@@ -1,8 +1,8 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
+import { isRfcUuid } from '../lib/uuid.ts'
 import { builder } from './builder.ts'
 
 const INT64_MAX = 2n ** 63n - 1n
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 /** RFC 3339 with a zone; up to six digits of a second. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/
 
@@ -36,7 +36,7 @@ function isInstant(text: string): boolean {
 }
 
 function uuidOf(value: unknown): string {
-  return typeof value === 'string' && UUID.test(value) ? value : refuse('a lower-case UUID')
+  return isRfcUuid(value) ? value : refuse('a lower-case UUID')
 }
 
 builder.scalarType('BigInt', {

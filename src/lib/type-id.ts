@@ -1,10 +1,10 @@
 import { v7 } from 'uuid'
+import { isUuidV7 } from './uuid.ts'
 
 /** A new UUIDv7, monotonic within the process. */
 export const newId = (): string => v7()
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const PREFIX = /^[a-z]{1,63}$/
 const SUFFIX_LENGTH = 26
 
@@ -15,11 +15,9 @@ const PAIRS = Array.from({ length: 1024 }, (_, bits) => ALPHABET.charAt(bits >> 
 const DIGITS = new Int8Array(128).fill(-1)
 for (let bits = 0; bits < 32; bits++) DIGITS[ALPHABET.charCodeAt(bits)] = bits
 
-export const isUuidV7 = (text: string): boolean => UUID_V7.test(text)
-
 /** `('tkt', uuid)` → `tkt_01h455vb4pex5vsknk084sn02q`. Ids come from the database or `decodeTypeId`: another form is a bug and throws. */
 export function encodeTypeId(prefix: string, uuid: string): string {
-  if (!UUID_V7.test(uuid)) throw new TypeError('not a lower-case UUIDv7')
+  if (!isUuidV7(uuid)) throw new TypeError('not a lower-case UUIDv7')
   const hex = uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24)
   let suffix = PAIRS[Number.parseInt(hex.slice(0, 2), 16)]!
   for (let at = 2; at < 32; at += 5) {
@@ -45,7 +43,7 @@ export function decodeTypeId(text: string): { prefix: string; uuid: string } | n
     hex += (bits | 0x100000).toString(16).slice(1)
   }
   const uuid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
-  return UUID_V7.test(uuid) ? { prefix, uuid } : null
+  return isUuidV7(uuid) ? { prefix, uuid } : null
 }
 
 /** `count` digits as one number, -1 when one of them is none. */

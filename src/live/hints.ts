@@ -1,3 +1,5 @@
+import { isUuid } from '../lib/uuid.ts'
+
 /** What one follows. */
 export type Topic =
   /** Credentials and standing, of every org (PLAT-26). */
@@ -29,7 +31,6 @@ export type HintOf<T extends Topic> = Extract<Hint, { channel: T['channel'] }>
 
 export const CHANNELS = { identity: 'moothall_identity', audit: 'moothall_audit', rooms: 'moothall_rooms' } as const
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const SUBJECTS: ReadonlySet<unknown> = new Set(['agent', 'key', 'org', 'member', 'session', 'link', 'user'])
 
 /** Reads a notification: a hint, `ping` for a heartbeat, or null for what this version does not understand. */
@@ -55,10 +56,6 @@ function roomHint({ o, r, p }: Record<string, unknown>): RoomHint | null {
 function identityHint({ t, org, id, s }: Record<string, unknown>): IdentityHint | null {
   if (!SUBJECTS.has(t) || !isUuid(id) || typeof s !== 'string') return null
   return { channel: 'identity', type: t as IdentityHint['type'], orgId: isUuid(org) ? org : null, id, state: s }
-}
-
-function isUuid(value: unknown): value is string {
-  return typeof value === 'string' && UUID.test(value)
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

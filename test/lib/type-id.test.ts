@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { decodeTypeId, encodeTypeId, isUuidV7, newId } from '../../src/lib/type-id.ts'
+import { decodeTypeId, encodeTypeId, newId } from '../../src/lib/type-id.ts'
+import { isUuidV7 } from '../../src/lib/uuid.ts'
 
 const UUID = '01890a5d-ac96-774b-bcce-b302099a8057'
 const ID = 'tkt_01h455vb4pex5vsknk084sn02q'

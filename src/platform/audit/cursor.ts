@@ -3,6 +3,7 @@ import { sql } from '../../db/sql.ts'
 import { callerOf } from '../../graphql/builder.ts'
 import { InvalidInputError } from '../../graphql/errors.ts'
 import { batchLoad } from '../../graphql/loads.ts'
+import { isUuid } from '../../lib/uuid.ts'
 
 /** A place in the feed: after the row with this triple (PLAT-17). `xact` is a 64-bit transaction id. */
 export type Position = { readonly era: number; readonly xact: string; readonly id: string }
@@ -11,7 +12,7 @@ export type Position = { readonly era: number; readonly xact: string; readonly i
 export const BEGINNING: Position = { era: 0, xact: '0', id: NIL }
 
 /** No leading zeros: the database would read those as octal. */
-const FORM = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,18})\.([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
+const FORM = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,18})\.([0-9a-f-]+)$/
 
 export function encodePosition({ era, xact, id }: Position): string {
   return Buffer.from(`${era}.${xact}.${id}`).toString('base64url')
@@ -26,7 +27,7 @@ export async function positionOf(cursor: string, orgId: string): Promise<Positio
 
 function decode(cursor: string): Position | null {
   const [, era, xact, id] = FORM.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  return era && xact && id ? { era: Number(era), xact, id } : null
+  return era && xact && isUuid(id) ? { era: Number(era), xact, id } : null
 }
 
 /** Every position but the first is that of a row, and rows stay. */

@@ -7,14 +7,13 @@ import type { CookieJar } from '../../graphql/context.ts'
 import { isRequestError } from '../../graphql/request-errors.ts'
 import { clearSessionCookies, sessionCookieName } from '../../identity/index.ts'
 import { newId } from '../../lib/type-id.ts'
+import { isRfcUuid } from '../../lib/uuid.ts'
 import { clientFacts } from '../client-facts.ts'
 import { maskError } from '../masking.ts'
 import { authenticated, CSRF_HEADER, credentialOf, type Principal, requireCsrf } from '../principal.ts'
 
 /** What node:http hands to Yoga, and what this plugin puts beside it. */
 export type ServerContext = { req: IncomingMessage; res: ServerResponse; requestId?: string; principal?: Principal }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 /** Names the request (PLAT-65) and settles who calls before anything of the document is looked at (ID-1, 2, 14). */
 export function usePrincipal(config: Config, log: Logger): Plugin<object, ServerContext> {
@@ -55,7 +54,7 @@ export function usePrincipal(config: Config, log: Logger): Plugin<object, Server
 /** An inbound id is taken only from a proxy that is ours, and only when it is a UUID. */
 function requestIdOf(request: IncomingMessage, trusted: boolean): string {
   const inbound = trusted ? headerOf(request, 'x-request-id') : undefined
-  return inbound && UUID.test(inbound) ? inbound : newId()
+  return isRfcUuid(inbound) ? inbound : newId()
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {
