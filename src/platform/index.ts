@@ -4,6 +4,7 @@ import './rate-limits/graphql.ts'
 import './server-info/graphql.ts'
 
 export { auditFeedLag } from './audit/lag.ts'
+export { nodeId } from './audit/node-ids.ts'
 export type { Projection, ProjectionForm, RecordedEvent, RowsById, RowsReader } from './audit/projection.ts'
 export { orgReaders, type Readers } from './audit/readers.ts'
 export { type Actor, EventFaultError, type Facts, record, type SystemActor } from './audit/record.ts'

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { operation } from '../../src/db/operation.ts'
 import { encodeId } from '../../src/graphql/ids.ts'
 import { newId } from '../../src/lib/type-id.ts'
-import { defineEvent, type Facts, record } from '../../src/platform/index.ts'
+import { defineEvent, type Facts, nodeId, record } from '../../src/platform/index.ts'
 import { type App, startApp } from '../support/app.ts'
 import type { GraphqlClient } from '../support/client.ts'
 import { connect, makeOrg, type Org, signIn } from './audit-world.ts'
@@ -19,6 +19,16 @@ const lit = defineEvent('lamp.lit', {
 })
 const dimmed = defineEvent('lamp.dimmed', { category: 'audit_only', payload: z.strictObject({}) })
 const doused = defineEvent('fire.doused', { category: 'audit_only', payload: z.strictObject({}) })
+const carried = defineEvent('lamp.carried', {
+  category: 'activity',
+  payload: z.strictObject({
+    by: nodeId('User'),
+    before: nodeId('User').nullable(),
+    stops: z.array(z.strictObject({ room: nodeId('Room') })),
+    note: z.string(),
+  }),
+  projection: ({ payload: { note: _, ...shown } }) => ({ ...shown, own: encodeId('Org', org.id) }),
+})
 
 let reads = 0
 const orgNames = async (orgId: string, ids: readonly string[]) => {
@@ -324,4 +334,23 @@ describe('auditFeed', () => {
     const { errors } = await admin.send(FEED, { after: 'bm9uc2Vuc2U' })
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: ['after'] }] })
   })
+})
+
+it('PLAT-58 shows the ids in payloads as global ids, in full and projected, and stores UUIDs', async () => {
+  const { userId } = org.person
+  const [first, second] = [newId(), newId()]
+  const payload = { by: userId, before: null, stops: [{ room: first }, { room: second }], note: userId }
+  const id = await write(() => record(system(), carried, { payload }))
+
+  const { auditEvents } = await admin.run('{ auditEvents(first: 1) { nodes { id payload } } }')
+  const { node } = await admin.run('query ($id: ID!) { node(id: $id) { ... on AuditEvent { payload } } }', {
+    id: auditEvents.nodes[0].id,
+  })
+  const by = encodeId('User', userId)
+  const stops = [{ room: encodeId('Room', first) }, { room: encodeId('Room', second) }]
+  expect(auditEvents.nodes[0].payload).toEqual({ by, before: null, stops, note: userId })
+  expect(node.payload).toEqual({ by, before: null, stops, own: encodeId('Org', org.id) })
+  expect((await owner.query('SELECT payload FROM platform.audit_events WHERE id = $1', [id])).rows).toEqual([
+    { payload },
+  ])
 })

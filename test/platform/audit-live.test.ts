@@ -76,10 +76,11 @@ it('PLAT-17 streams what happens, by its projection, and goes on after a break w
   const stream = listen({ filter: { type: { eq: 'bell.*' } } })
   const first = stream.next()
   // Until the stream is there, what happens is not its news.
-  const strokes: string[] = []
-  const striking = setInterval(() => void strike(2).then((id) => strokes.push(id)), 100)
+  const strokes: Promise<string>[] = []
+  const striking = setInterval(() => strokes.push(strike(2)), 100)
   const item = (await first).value?.data?.auditFeed as Item
   clearInterval(striking)
+  await Promise.all(strokes)
   expect(item.event).toMatchObject({ type: 'bell.struck', payload: { times: 2 }, actor: { displayName: 'acme' } })
   await stream.return?.()
 

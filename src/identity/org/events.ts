@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { defineEvent } from '../../platform/index.ts'
+import { defineEvent, nodeId } from '../../platform/index.ts'
 
 export const orgCreated = defineEvent('org.created', {
   category: 'audit_only',
   durable: true,
   deliverable: true,
   description: 'The org came to be, with its first owner.',
-  payload: z.strictObject({ ownerId: z.uuid(), allowAnonymous: z.boolean() }),
+  payload: z.strictObject({ ownerId: nodeId('User'), allowAnonymous: z.boolean() }),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEvent } from '../../platform/index.ts'
+import { defineEvent, nodeId } from '../../platform/index.ts'
 
 export const SESSION_METHODS = [
   'password',
@@ -32,7 +32,7 @@ export const sessionEnded = defineEvent('session.ended', {
 export const sessionRevoked = defineEvent('session.revoked', {
   category: 'audit_only',
   description: 'A session was ended from outside: by its person elsewhere, by an admin, or as a consequence.',
-  payload: z.strictObject({ userId: z.uuid(), reason: z.enum(REVOKE_REASONS) }),
+  payload: z.strictObject({ userId: nodeId('User'), reason: z.enum(REVOKE_REASONS) }),
 })
 
 const FAULTS = ['no_password', 'not_active', 'wrong_password'] as const

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../generated/prisma/client.ts'
 import type { Context } from '../../graphql/context.ts'
+import { shapeOfPayload, withGlobalIds } from './node-ids.ts'
 import { type RowsReader, rowsReader } from './projection.ts'
 import { eventType } from './registry.ts'
 
@@ -13,13 +14,15 @@ export function showInFull<Row extends object>(row: Row): Row {
 
 /**
  * What the caller gets of an event's payload: all of it in the audit log, its projection everywhere else, and nothing of
- * what is another's private thing (PLAT-15). Of a type that is no longer known nobody can say what may be shown.
+ * what is another's private thing (PLAT-15). Of a type that is no longer known nobody can say what may be shown, nor
+ * which of its UUIDs are ids of what.
  */
 export async function payloadFor(row: AuditEvent, context: Context): Promise<unknown> {
   if (row.privateUserId !== null && (inFull.has(row) || row.privateUserId !== context.caller?.userId)) return null
-  if (inFull.has(row)) return row.payload
   const type = eventType(row.eventType)
-  return type ? type.projection(row as never, 'org', readerOf(context, row.orgId)) : null
+  if (!type) return inFull.has(row) ? row.payload : null
+  const shown = inFull.has(row) ? row.payload : await type.projection(row as never, 'org', readerOf(context, row.orgId))
+  return withGlobalIds(shapeOfPayload(type.payload), shown)
 }
 
 const READER = {}

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { type Shape, shapeOfPayload } from './node-ids.ts'
 import { payloadAsRecorded } from './projection.ts'
 import type { AnyEventType } from './registry.ts'
 
@@ -12,6 +12,7 @@ code by \`npm run events\`.
 - **deliverable** events go to webhooks and plugins; **durable** ones outlive the purge of their org.
 - The payload is shown in full by \`auditEvents\` alone. *Projected*: everybody else gets what the type's projection makes
   of it.
+- \`ID<User>\` is the global id of a User, \`usr_…\`, as fields and arguments of that type have it.
 `
 
 /** The registry as a document for integrators (PLAT-12). */
@@ -28,25 +29,13 @@ function printType({ name, category, durable, deliverable, projection, payload, 
     ...(durable ? ['durable'] : []),
     ...(projection === payloadAsRecorded ? [] : ['projected']),
   ].join(', ')
-  const shape = z.toJSONSchema(payload, { unrepresentable: 'any' }) as Shape
-  return `### ${name}\n\n${marks}\n${description && `\n${description}\n`}\n\`\`\`ts\n${printShape(shape)}\n\`\`\`\n`
-}
-
-type Shape = {
-  type?: string | string[]
-  const?: unknown
-  enum?: unknown[]
-  anyOf?: Shape[]
-  oneOf?: Shape[]
-  items?: Shape
-  properties?: Record<string, Shape>
-  required?: string[]
-  additionalProperties?: Shape | boolean
+  return `### ${name}\n\n${marks}\n${description && `\n${description}\n`}\n\`\`\`ts\n${printShape(shapeOfPayload(payload))}\n\`\`\`\n`
 }
 
 /** A JSON schema in the notation of TypeScript. */
 function printShape(shape: Shape): string {
-  const { type, enum: values, anyOf, oneOf, items } = shape
+  const { type, node, enum: values, anyOf, oneOf, items } = shape
+  if (node) return `ID<${node}>`
   if ('const' in shape) return JSON.stringify(shape.const)
   if (values) return values.map((value) => JSON.stringify(value)).join(' | ')
   const variants = anyOf ?? oneOf

@@ -33,7 +33,10 @@ export type RowsReader = {
   row<V>(read: RowsById<V>, id: string | null): Promise<V | null>
 }
 
-/** What anybody but a reader of the admins' `auditEvents` gets of an event's payload. */
+/**
+ * What anybody but a reader of the admins' `auditEvents` gets of an event's payload. Fields that it passes on keep their
+ * names: those with ids of nodes are shown as global ids (PLAT-58).
+ */
 export type Projection<P> = (
   event: RecordedEvent<P>,
   form: ProjectionForm,

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { defineEvent } from '../../platform/index.ts'
+import { defineEvent, nodeId } from '../../platform/index.ts'
 import { REVEAL_REASONS } from '../live/event-payloads.ts'
 import { spaceReaders } from '../space/readers.ts'
 import { ofStory } from '../story/projection.ts'
 
-const storyId = z.uuid()
+const storyId = nodeId('Story')
 /** Decimal text: it outgrows what JSON numbers hold. */
 const roundVersion = z.string().regex(/^\d+$/)
-const vote = z.strictObject({ storyId, roundVersion, userId: z.uuid() })
+const vote = z.strictObject({ storyId, roundVersion, userId: nodeId('User') })
 
 export const roundOpened = defineEvent('round.opened', {
   category: 'audit_only',

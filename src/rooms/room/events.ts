@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { defineEvent } from '../../platform/index.ts'
+import { defineEvent, nodeId } from '../../platform/index.ts'
 import { FACILITATOR_REASONS, LEAVE_REASONS } from '../live/event-payloads.ts'
 import { inRoom } from '../space/projection.ts'
 import { spaceReaders } from '../space/readers.ts'
 
-const userId = z.uuid()
+const userId = nodeId('User')
 const nothing = z.strictObject({})
 
 export const roomCreated = defineEvent('room.created', {

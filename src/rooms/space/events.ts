@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { defineEvent } from '../../platform/index.ts'
+import { defineEvent, nodeId } from '../../platform/index.ts'
 import { inSpace } from './projection.ts'
 import { spaceReaders } from './readers.ts'
 
-const userId = z.uuid()
+const userId = nodeId('User')
 
 export const spaceCreated = defineEvent('space.created', {
   category: 'activity',

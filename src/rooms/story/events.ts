@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { defineEvent } from '../../platform/index.ts'
+import { defineEvent, nodeId } from '../../platform/index.ts'
 import { spaceReaders } from '../space/readers.ts'
 import { ofStory } from './projection.ts'
 
-const storyId = z.uuid()
+const storyId = nodeId('Story')
 const estimate = z.string().nullable()
 
 export const storyAdded = defineEvent('story.added', {
