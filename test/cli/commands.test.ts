@@ -2,18 +2,15 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { serverEnv } from '../support/app.ts'
 import { type AppProcess, startAppProcess } from '../support/app-process.ts'
 import { moothall, type Ran } from '../support/command.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { SIGN_IN } from '../support/documents.ts'
 
-const SIGN_IN = `mutation ($input: SessionCreateWithPasswordInput!) {
-  sessionCreateWithPassword(input: $input) {
-    __typename
-    ... on SessionCreateWithPasswordPayload { session { user { id email } } }
-  }
-}`
+// Each command is a process that loads the product anew.
+vi.setConfig({ testTimeout: 120_000 })
 
 let app: AppProcess
 let env: Record<string, string>
@@ -75,7 +72,7 @@ describe('org create and user create', () => {
     expect(made.stderr).toBe('')
     const { org, owner } = object(made)
     expect(org).toEqual({ id: expect.stringMatching(/^org_/), slug: 'acme' })
-    expect(await signIn('ann@example.org', owner.password)).toEqual({
+    expect(await signIn('ann@example.org', owner.password)).toMatchObject({
       sessionCreateWithPassword: {
         __typename: 'SessionCreateWithPasswordPayload',
         session: { user: { id: owner.id, email: 'ann@example.org' } },
@@ -98,9 +95,9 @@ describe('org create and user create', () => {
         ['user', 'create', '--org', org, '--email', 'eve@example.org', '--role', 'member', '--name', 'Eve', '--json'],
         env,
       )
-    for (const slug of ['first', 'second']) {
-      await moothall(['org', 'create', '--slug', slug, '--name', slug, '--owner-email', `${slug}@example.org`], env)
-    }
+    const createOrg = (slug: string) =>
+      moothall(['org', 'create', '--slug', slug, '--name', slug, '--owner-email', `${slug}@example.org`], env)
+    await Promise.all(['first', 'second'].map(createOrg))
 
     const first = object(await create('first'))
     const second = object(await create('second'))

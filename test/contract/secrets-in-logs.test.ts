@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashPassword } from '../../src/identity/session/password.ts'
 import { type App, startApp } from '../support/app.ts'
+import { SIGN_IN, SIGN_IN_ANONYMOUSLY } from '../support/documents.ts'
 import { createWorld, type World } from '../support/world.ts'
 
 const PASSWORD = 'canary-of-a-password'
@@ -22,35 +23,25 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const SIGN_IN = `mutation ($input: SessionCreateWithPasswordInput!) {
-  sessionCreateWithPassword(input: $input) {
-    __typename
-    ... on SessionCreateWithPasswordPayload { token csrfToken }
-  }
-}`
-const ANONYMOUS = `mutation ($input: SessionCreateAnonymousInput!) {
-  sessionCreateAnonymous(input: $input) { __typename }
-}`
-
 it('PLAT-23 no password, token, email or text of a person is logged or comes back in an error', async () => {
   const nobody = app.client()
   const signIn = (password: string) => nobody.send(SIGN_IN, { input: { email: EMAIL, password, delivery: 'BEARER' } })
   const shown: unknown[] = []
 
   const signedIn = await signIn(PASSWORD)
-  const { token } = signedIn.data.sessionCreateWithPassword
+  const { token } = signedIn.data!.sessionCreateWithPassword as { token: string }
   expect(token).toMatch(/^mhs_/)
   shown.push(await signIn(WRONG))
   shown.push(await app.client(TOKEN).send('{ viewer { user { id } } }'))
   shown.push(await app.client(token).send('{ nothing }'))
-  shown.push(await nobody.send(SIGN_IN, { input: { email: EMAIL, password: WRONG, delivery: 'PIGEON' } }))
+  shown.push(await nobody.send(SIGN_IN, { input: { email: EMAIL, password: WRONG, delivery: 'PIGEON' as 'COOKIE' } }))
   shown.push(await (await nobody.post('{', {}, { authorization: `Basic ${PASSWORD}` })).json())
   // A database error quotes the values it is about.
   await world.sql(`
     CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'planted: %', NEW.display_name USING DETAIL = NEW.display_name; END $$;
     CREATE TRIGGER planted BEFORE INSERT ON identity.users FOR EACH ROW EXECUTE FUNCTION planted()`)
-  const failed = await nobody.send(ANONYMOUS, { input: { orgSlug: world.org.slug, displayName: NAME } })
+  const failed = await nobody.send(SIGN_IN_ANONYMOUSLY, { input: { orgSlug: world.org.slug, displayName: NAME } })
   shown.push(failed)
 
   expect(failed.errors?.[0]?.extensions).toMatchObject({ code: 'INTERNAL' })

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import pg from 'pg'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import WebSocket from 'ws'
 import { type AppProcess, startAppProcess } from '../support/app-process.ts'
 import { createWorld, type World } from '../support/world.ts'
+
+// Each test starts a process of its own.
+vi.setConfig({ testTimeout: 60_000 })
 
 const SLOW = '{ auditEvents { edges { node { id } } } }'
 
