@@ -17,7 +17,7 @@ const ready = async () => {
   return { status: answer.status, body: await answer.json() }
 }
 const expectReady = (status: number, body: object) =>
-  vi.waitFor(async () => expect(await ready()).toEqual({ status, body }), { timeout: 10_000, interval: 100 })
+  vi.waitFor(async () => expect(await ready()).toEqual({ status, body }), { timeout: 20_000, interval: 100 })
 
 describe('a running server', () => {
   it('PLAT-73 is alive and ready, and says so to anybody', async () => {
@@ -49,11 +49,13 @@ describe('a running server', () => {
     )
     await expectReady(503, { status: 'unready', failing: ['database', 'migrations'] })
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200)
+    // PLAT-28: the listener is given ten seconds to come back.
+    await expectReady(503, { status: 'unready', failing: ['database', 'migrations', 'listener'] })
 
     await superuser.query(`ALTER DATABASE ${name} CONNECTION LIMIT -1`)
     await superuser.end()
     await expectReady(200, { status: 'ready' })
-  })
+  }, 60_000)
 })
 
 describe('readiness', () => {
