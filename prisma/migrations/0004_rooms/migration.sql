@@ -31,7 +31,7 @@ CREATE INDEX spaces_directory_idx ON rooms.spaces (org_id, name, id) WHERE archi
 -- For its foreign key alone.
 CREATE INDEX spaces_created_by_idx ON rooms.spaces (org_id, created_by) WHERE created_by IS NOT NULL;
 
--- Who belongs to a space. A row counts only while its user has standing in the org (rooms.has_active_standing).
+-- Who belongs to a space. A row counts only while its user has standing in the org (rooms.members).
 CREATE TABLE rooms.space_members (
   org_id uuid NOT NULL REFERENCES identity.orgs ON DELETE RESTRICT,
   space_id uuid NOT NULL,
@@ -49,8 +49,18 @@ CREATE INDEX space_members_owners_idx ON rooms.space_members (org_id, space_id) 
 -- Somebody's own spaces, latest first; all rows of somebody who leaves the org.
 CREATE INDEX space_members_of_user_idx ON rooms.space_members (org_id, user_id, last_seen_at DESC);
 
--- Whose word counts in a space: an active person or agent with standing in its org. For the guards below, which run as
--- the owner and see past row security.
+-- The members who count: active people and agents with standing in the org. What they are in the org comes along.
+CREATE VIEW rooms.members WITH (security_invoker = true) AS
+  SELECT m.org_id, m.space_id, m.user_id, m.role, m.spectator, m.last_seen_at, u.account, ms.role AS org_role,
+    coalesce(ms.role = 'viewer', false) AS viewer
+  FROM rooms.space_members AS m
+  JOIN identity.users AS u ON u.id = m.user_id AND u.status = 'active'
+  LEFT JOIN identity.memberships AS ms
+    ON ms.org_id = m.org_id AND ms.user_id = m.user_id AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL
+  WHERE ms.user_id IS NOT NULL OR u.home_org_id = m.org_id;
+
+-- The same of somebody who may be a member no longer. For the guards below, which run as the owner and see past row
+-- security.
 CREATE FUNCTION rooms.has_active_standing(p_org uuid, p_user uuid) RETURNS boolean
 LANGUAGE sql STABLE
 RETURN EXISTS (SELECT FROM identity.users WHERE id = p_user AND status = 'active')
@@ -89,9 +99,8 @@ BEGIN
   END IF;
   PERFORM FROM rooms.spaces WHERE org_id = OLD.org_id AND id = OLD.space_id FOR NO KEY UPDATE;
   IF FOUND AND NOT EXISTS (
-    SELECT FROM rooms.space_members m
+    SELECT FROM rooms.members AS m
     WHERE m.org_id = OLD.org_id AND m.space_id = OLD.space_id AND m.role = 'owner'
-      AND rooms.has_active_standing(m.org_id, m.user_id)
   ) THEN
     RAISE EXCEPTION USING ERRCODE = 'MH007', MESSAGE = 'a space keeps an owner',
       SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
@@ -732,6 +741,7 @@ ALTER POLICY guest_people ON identity.users
 -- Keys, created_* and updated_at are written by nobody after the insert; DELETE only where a row may go for good.
 GRANT SELECT, INSERT, DELETE, UPDATE (slug, name, passcode, archived_at) ON rooms.spaces TO moothall_app;
 GRANT SELECT, INSERT, DELETE, UPDATE (role, spectator, last_seen_at) ON rooms.space_members TO moothall_app;
+GRANT SELECT ON rooms.members TO moothall_app;
 GRANT SELECT, INSERT, UPDATE (display, retired_at, install_id, actions) ON rooms.room_kinds TO moothall_app;
 GRANT SELECT, INSERT, DELETE,
   UPDATE (title, config, phase, version, facilitator_id, facilitator_seen_at, current_story_id, revealed,

@@ -30,13 +30,11 @@ export async function reassignedStep(room: LockedRoom): Promise<Step> {
     SELECT who.user_id
     FROM rooms.room_people(${room.id}) AS who
     JOIN identity.users AS u ON u.id = who.user_id AND u.type = 'human'
-    JOIN rooms.space_members AS m
+    JOIN rooms.members AS m
       ON m.org_id = ${room.orgId} AND m.space_id = ${room.spaceId} AND m.user_id = who.user_id
-    LEFT JOIN identity.memberships AS ms ON ms.org_id = m.org_id AND ms.user_id = m.user_id
-      AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL
     LEFT JOIN rooms.room_participants AS p
       ON p.org_id = m.org_id AND p.room_id = ${room.id} AND p.user_id = m.user_id
-    WHERE who.kind = 'member' AND coalesce(ms.role <> 'viewer', true) AND (who.present OR m.role = 'owner')
+    WHERE who.kind = 'member' AND NOT m.viewer AND (who.present OR m.role = 'owner')
     ORDER BY who.present DESC, (who.present AND coalesce(p.cofacilitator, false)) DESC,
       CASE WHEN who.present THEN p.joined_at END, CASE WHEN NOT who.present THEN m.last_seen_at END DESC, who.user_id
     LIMIT 1`

@@ -50,7 +50,7 @@ type Row = Omit<LockedRoom, 'version' | 'roundVersion' | 'me'> & { version: stri
 type MemberRow = {
   role: 'owner' | 'member' | null
   spectator: boolean | null
-  viewer: boolean
+  viewer: boolean | null
   cofacilitator: boolean | null
 }
 
@@ -108,11 +108,9 @@ function lockRow(orgId: string, roomId: string): Promise<Row[]> {
 /** Org viewers are always spectators, through a meeting client too (ROOM-22). */
 function membership({ orgId, userId }: Caller, roomId: string): Promise<MemberRow[]> {
   return sql<MemberRow>`
-    SELECT m.role, m.spectator, p.cofacilitator,
-      EXISTS (SELECT FROM identity.memberships AS o
-        WHERE o.org_id = r.org_id AND o.user_id = ${userId} AND o.role = 'viewer' AND o.revoked_at IS NULL) AS viewer
+    SELECT m.role, m.spectator, m.viewer, p.cofacilitator
     FROM rooms.rooms AS r
-    LEFT JOIN rooms.space_members AS m ON m.org_id = r.org_id AND m.space_id = r.space_id AND m.user_id = ${userId}
+    LEFT JOIN rooms.members AS m ON m.org_id = r.org_id AND m.space_id = r.space_id AND m.user_id = ${userId}
     LEFT JOIN rooms.room_participants AS p ON p.org_id = r.org_id AND p.room_id = r.id AND p.user_id = ${userId}
     WHERE r.org_id = ${orgId} AND r.id = ${roomId}`
 }
@@ -123,7 +121,8 @@ function meIn(caller: Caller, roomId: string, row: MemberRow | undefined): Me | 
     return caller.roomId === roomId ? GUEST : null
   }
   if (!row?.role) return null
-  const { role, viewer } = row
+  const { role } = row
+  const viewer = row.viewer ?? false
   // Org viewers are always spectators (ROOM-22).
   const spectator = (row.spectator ?? true) || viewer
   return { kind: 'member', role, spectator, viewer, cofacilitator: row.cofacilitator ?? false }

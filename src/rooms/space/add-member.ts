@@ -1,9 +1,11 @@
+import { prisma } from '../../db/prisma.ts'
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { record } from '../../platform/index.ts'
 import { memberAdded } from './events.ts'
 import { requireOwner } from './membership.ts'
+import { standingIn } from './standing.ts'
 
 type AddMember = { id: string; userId: string; spectator?: boolean | undefined }
 
@@ -28,12 +30,8 @@ export async function addMember(
 
 /** Of an active person or agent with standing in the org; anybody else is not there (ID-8). */
 async function accountOf(orgId: string, userId: string): Promise<string> {
-  const [person] = await sql<{ account: string }>`
-    SELECT account FROM identity.users AS u
-    WHERE u.id = ${userId} AND u.status = 'active' AND u.account <> 'guest' AND (
-      u.home_org_id = ${orgId}
-      OR EXISTS (SELECT FROM identity.memberships AS ms WHERE ms.org_id = ${orgId} AND ms.user_id = u.id
-                 AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL))`
+  const where = { id: userId, account: { not: 'guest' }, ...standingIn(orgId) }
+  const person = await prisma.user.findUnique({ where, select: { account: true } })
   if (!person) throw new NotFoundError('userId')
   return person.account
 }

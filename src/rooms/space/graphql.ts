@@ -1,4 +1,5 @@
 import { prisma } from '../../db/prisma.ts'
+import type { Room, SpaceMember } from '../../generated/prisma/client.ts'
 import { argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { meets } from '../../graphql/caller.ts'
@@ -13,13 +14,8 @@ import { RoomConnection, RoomEdge, roomFilter } from '../room/connection.ts'
 import { RoomKindType } from '../room/kind.ts'
 import { inVisibleSpace, visibleSpaces } from './access.ts'
 import { abandonedSpace, offeredKinds, ownMembership, seesSpace } from './loads.ts'
-import {
-  IN_ORDER_OF_JOINING,
-  SpaceMemberConnection,
-  SpaceMemberEdge,
-  SpaceRoleEnum,
-  withStanding,
-} from './member-graphql.ts'
+import { IN_ORDER_OF_JOINING, SpaceMemberConnection, SpaceMemberEdge, SpaceRoleEnum } from './member-graphql.ts'
+import { standingIn } from './standing.ts'
 
 export const [SpaceConnection, SpaceEdge] = connectionType('Space', 'Space')
 const rooms = argumentsOf({ filter: roomFilter.nullable() })
@@ -73,7 +69,7 @@ builder.prismaNode('Space', {
         type: 'SpaceMember',
         description: 'In the order they joined.',
         resolve: ({ orgId, id }, args, context, info) =>
-          relatedPage({
+          relatedPage<SpaceMember>({
             context,
             info,
             id,
@@ -81,9 +77,9 @@ builder.prismaNode('Space', {
             relation: 'members',
             args,
             order: IN_ORDER_OF_JOINING,
-            where: { AND: [inVisibleSpace(context), withStanding(orgId)] },
+            where: { AND: [inVisibleSpace(context), { user: standingIn(orgId) }] },
             parents: (query) => prisma.space.findMany(query),
-          }) as never,
+          }),
       },
       SpaceMemberConnection,
       SpaceMemberEdge,
@@ -94,7 +90,7 @@ builder.prismaNode('Space', {
         description: 'The newest first.',
         args: rooms.args,
         resolve: ({ id }, args, context, info) =>
-          relatedPage({
+          relatedPage<Room>({
             context,
             info,
             id,
@@ -104,7 +100,7 @@ builder.prismaNode('Space', {
             order: NEWEST_FIRST,
             where: { AND: [visibleRooms(context), rooms.values(args).filter ?? {}] },
             parents: (query) => prisma.space.findMany(query),
-          }) as never,
+          }),
       },
       RoomConnection,
       RoomEdge,

@@ -3,6 +3,7 @@ import { sql } from '../../db/sql.ts'
 import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
 import type { SpaceRole } from './membership.ts'
+import { LIVE } from './standing.ts'
 
 export const spaceById = batchLoad(async (ids: readonly string[]) => {
   const spaces = await prisma.space.findMany({ where: { id: { in: [...ids] } } })
@@ -15,14 +16,10 @@ type OwnMembership = { role: SpaceRole; spectator: boolean }
 const membershipByKey = batchLoad(async (keys: readonly `${string} ${string}`[]) => {
   const pairs = keys.map((key) => key.split(' ') as [string, string])
   const rows = await sql<OwnMembership & { key: (typeof keys)[number] }>`
-    SELECT asked.user_id || ' ' || asked.space_id AS key, m.role,
-      m.spectator OR EXISTS (
-        SELECT FROM identity.memberships AS ms
-        WHERE ms.org_id = m.org_id AND ms.user_id = m.user_id AND ms.role = 'viewer' AND ms.revoked_at IS NULL)
-        AS spectator
+    SELECT asked.user_id || ' ' || asked.space_id AS key, m.role, m.spectator OR m.viewer AS spectator
     FROM unnest(${pairs.map(([userId]) => userId)}::uuid[], ${pairs.map(([, spaceId]) => spaceId)}::uuid[])
       AS asked (user_id, space_id)
-    JOIN rooms.space_members AS m ON m.space_id = asked.space_id AND m.user_id = asked.user_id`
+    JOIN rooms.members AS m ON m.space_id = asked.space_id AND m.user_id = asked.user_id`
   return new Map(rows.map(({ key, role, spectator }) => [key, { role, spectator }]))
 })
 
@@ -44,19 +41,13 @@ export async function seesSpace(context: Context, spaceId: string): Promise<bool
 export const abandonedSpace = batchLoad(async (ids: readonly string[]) => {
   const spaces = await sql<{ id: string }>`
     SELECT asked.id FROM unnest(${ids}::uuid[]) AS asked (id)
-    WHERE NOT EXISTS (
-      SELECT FROM rooms.space_members AS m
-      JOIN identity.users AS u ON u.id = m.user_id AND u.status = 'active'
-      WHERE m.space_id = asked.id AND m.role = 'owner' AND (
-        u.home_org_id = m.org_id
-        OR EXISTS (SELECT FROM identity.memberships AS ms WHERE ms.org_id = m.org_id AND ms.user_id = m.user_id
-                   AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL)))`
+    WHERE NOT EXISTS (SELECT FROM rooms.members AS m WHERE m.space_id = asked.id AND m.role = 'owner')`
   return new Map(spaces.map(({ id }) => [id, true as const]))
 })
 
 /** People whom their role in the org makes a spectator everywhere (ROOM-22). */
 export const isOrgViewer = batchLoad(async (userIds: readonly string[]) => {
-  const where = { userId: { in: [...userIds] }, role: 'viewer', revokedAt: null }
+  const where = { userId: { in: [...userIds] }, role: 'viewer', ...LIVE }
   const viewers = await prisma.membership.findMany({ where, select: { userId: true } })
   return new Map(viewers.map(({ userId }) => [userId, true as const]))
 })

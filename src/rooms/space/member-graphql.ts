@@ -42,11 +42,3 @@ export const IN_ORDER_OF_JOINING: readonly SortKey[] = [
   { field: 'joinedAt', type: 'instant' },
   { field: 'userId', type: 'uuid' },
 ]
-
-/** Members of a space who count: with standing in the org (ROOM, words). */
-export const withStanding = (orgId: string) => ({
-  user: {
-    status: 'active',
-    OR: [{ homeOrgId: orgId }, { memberships: { some: { orgId, joinedAt: { not: null }, revokedAt: null } } }],
-  },
-})

@@ -20,14 +20,10 @@ export type Membership = {
  */
 export async function findMembership(orgId: string, spaceId: string, userId: string): Promise<Membership | null> {
   const [row] = await sql<Membership>`
-    SELECT s.slug, m.user_id AS "userId", m.role, m.spectator, u.account, ms.role AS "orgRole"
-    FROM rooms.space_members AS m
+    SELECT s.slug, m.user_id AS "userId", m.role, m.spectator, m.account, m.org_role AS "orgRole"
+    FROM rooms.members AS m
     JOIN rooms.spaces AS s ON s.org_id = m.org_id AND s.id = m.space_id
-    JOIN identity.users AS u ON u.id = m.user_id AND u.status = 'active'
-    LEFT JOIN identity.memberships AS ms ON ms.org_id = m.org_id AND ms.user_id = m.user_id
-      AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL
-    WHERE m.org_id = ${orgId} AND m.space_id = ${spaceId} AND m.user_id = ${userId}
-      AND (ms.user_id IS NOT NULL OR u.home_org_id = m.org_id)`
+    WHERE m.org_id = ${orgId} AND m.space_id = ${spaceId} AND m.user_id = ${userId}`
   return row ?? null
 }
 
@@ -55,12 +51,7 @@ export async function lockOwners(orgId: string, spaceId: string): Promise<Set<st
     SELECT FROM rooms.space_members WHERE org_id = ${orgId} AND space_id = ${spaceId} AND role = 'owner'
     ORDER BY user_id FOR UPDATE`
   const owners = await sql<{ user_id: string }>`
-    SELECT m.user_id FROM rooms.space_members AS m
-    JOIN identity.users AS u ON u.id = m.user_id AND u.status = 'active'
-    WHERE m.org_id = ${orgId} AND m.space_id = ${spaceId} AND m.role = 'owner' AND (
-      u.home_org_id = m.org_id
-      OR EXISTS (SELECT FROM identity.memberships AS ms WHERE ms.org_id = m.org_id AND ms.user_id = m.user_id
-                 AND ms.joined_at IS NOT NULL AND ms.revoked_at IS NULL))`
+    SELECT user_id FROM rooms.members WHERE org_id = ${orgId} AND space_id = ${spaceId} AND role = 'owner'`
   return new Set(owners.map(({ user_id }) => user_id))
 }
 
