@@ -47,16 +47,26 @@ export type Listing = {
   order: readonly SortKey[]
   where: object
 }
-type List<Row> = Listing & {
-  find: (query: never) => PromiseLike<readonly Row[]>
-  count: (query: never) => PromiseLike<number>
+type List<Row> = Pick<Listing, 'type' | 'order'> & {
+  model: { findMany: (query: never) => PromiseLike<readonly Row[]>; count: (query: never) => PromiseLike<unknown> }
+  where: (context: Context, args: object) => object | Promise<object>
+  /** Done to each row that was read. */
+  each?: (row: Row) => Row
 }
 
-/** One page of a root list: one statement, and one more for `totalCount`. */
-export async function pageOf<Row extends object>({ find, count, ...list }: List<Row>): Promise<Connection<Row>> {
-  const { args, order, where } = list
-  const rows = await find(pageQuery(list) as never)
-  return { ...keysetPage(rows, args, order), total: () => Promise.resolve(count({ where } as never)) }
+/** Resolver of a list of its own: one statement a page, and one more for `totalCount`. */
+export function pageOf<Row extends object>({ type, order, model, where, each = (row) => row }: List<Row>) {
+  return async (
+    _parent: unknown,
+    args: PageArgs,
+    context: Context,
+    info: GraphQLResolveInfo,
+  ): Promise<Connection<Row>> => {
+    const condition = await where(context, args)
+    const rows = await model.findMany(pageQuery({ context, info, type, args, order, where: condition }) as never)
+    const total = async () => (await model.count({ where: condition } as never)) as number
+    return { ...keysetPage(rows.map(each), args, order), total }
+  }
 }
 
 /** What to read for one page: what of its rows is selected, their order, and no more of them than it holds. */

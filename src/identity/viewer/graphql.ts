@@ -52,21 +52,12 @@ Viewer.implement({
       {
         type: 'Session',
         ...perViewer('One’s own sessions that hold, the newest first, in every org.'),
-        resolve: async (_viewer, args, context, info) => {
-          const where = { id: { in: await liveSessionIds(context.caller) } }
-          const find = (query: never) => prisma.session.findMany(query)
-          const count = (query: never) => prisma.session.count(query)
-          return (await pageOf({
-            context,
-            info,
-            type: 'Session',
-            args,
-            order: NEWEST_FIRST,
-            where,
-            find,
-            count,
-          })) as never
-        },
+        resolve: pageOf({
+          type: 'Session',
+          order: NEWEST_FIRST,
+          model: prisma.session,
+          where: async ({ caller }) => ({ id: { in: await liveSessionIds(caller) } }),
+        }),
       },
       SessionConnection,
       SessionEdge,

@@ -83,20 +83,13 @@ builder.queryField('auditEvents', (t) =>
       description: 'The audit log, newest first, for owners and admins: every event, payloads in full.',
       args: read.args,
       authScopes: { needs: 'admin' },
-      resolve: (_root, args, context, info) => {
-        const { filter } = read.values(args)
-        const { orgId } = callerOf(context)
-        return pageOf({
-          context,
-          info,
-          type: 'AuditEvent',
-          args,
-          order: NEWEST_FIRST,
-          where: { AND: [{ orgId }, filter ?? {}] },
-          find: async (query) => (await prisma.auditEvent.findMany(query)).map(showInFull),
-          count: (query) => prisma.auditEvent.count(query),
-        }) as never
-      },
+      resolve: pageOf({
+        type: 'AuditEvent',
+        order: NEWEST_FIRST,
+        model: prisma.auditEvent,
+        where: (context, args) => ({ AND: [{ orgId: callerOf(context).orgId }, read.values(args).filter ?? {}] }),
+        each: showInFull,
+      }),
     },
     AuditEventConnection,
     AuditEventEdge,

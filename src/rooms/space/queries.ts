@@ -28,19 +28,14 @@ builder.queryField('spaces', (t) =>
         'The org’s directory: its spaces by name, but archived ones. For every registered member of the org.',
       args: directory.args,
       authScopes: { needs: 'person' },
-      resolve: (_root, args, context, info) => {
-        const { orgId } = callerOf(context)
-        return pageOf({
-          context,
-          info,
-          type: 'Space',
-          args,
-          order: BY_NAME,
-          where: { AND: [{ orgId, archivedAt: null }, directory.values(args).filter ?? {}] },
-          find: (query) => prisma.space.findMany(query),
-          count: (query) => prisma.space.count(query),
-        }) as never
-      },
+      resolve: pageOf({
+        type: 'Space',
+        order: BY_NAME,
+        model: prisma.space,
+        where: (context, args) => ({
+          AND: [{ orgId: callerOf(context).orgId, archivedAt: null }, directory.values(args).filter ?? {}],
+        }),
+      }),
     },
     SpaceConnection,
     SpaceEdge,
@@ -76,7 +71,7 @@ builder.objectField(Viewer, 'spaces', (t) =>
     {
       type: 'Space',
       ...perViewer('Spaces the viewer is a member of, the one seen last first (`spaceSeen`).'),
-      resolve: (_viewer, args, context, info) => ownSpaces(context, args, info) as never,
+      resolve: (_viewer, args, context, info) => ownSpaces(context, args, info),
     },
     SpaceConnection,
     SpaceEdge,
