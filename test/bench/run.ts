@@ -31,7 +31,12 @@ async function runAll(cases: readonly Case[]): Promise<Report> {
     const results: Result[] = []
     for (const one of cases) {
       if (!options.json) process.stderr.write(`${one.title} …\n`)
-      results.push(await runCase(one, stage))
+      results.push(
+        await runCase(one, stage).catch((error: unknown) => {
+          process.stderr.write(`${stage.product.lastWords()}\n`)
+          throw error
+        }),
+      )
     }
     const { rounds, requests, subscribers, events } = options
     return {

@@ -6,6 +6,8 @@ export type ServerProcess = {
   /** Scheme, host and port. */
   readonly url: string
   readonly pid: number
+  /** What it wrote last to its log. */
+  lastWords(): string
   stop(): Promise<void>
 }
 
@@ -29,7 +31,7 @@ export async function startServerProcess(args: readonly string[], env: Record<st
 
   try {
     const url = await firstEndpoint(child)
-    return { url, pid: child.pid as number, stop: () => stop(child) }
+    return { url, pid: child.pid as number, lastWords: () => words.join('\n'), stop: () => stop(child) }
   } catch (error) {
     child.kill('SIGKILL')
     throw new Error(`${args.at(-1)} did not start: ${(error as Error).message}\n${words.join('\n')}`)
