@@ -7,6 +7,7 @@ import { requestError } from '../graphql/request-errors.ts'
 import { newId } from '../lib/type-id.ts'
 import type { RateLimiter } from '../platform/index.ts'
 import { schema } from '../schema.ts'
+import { answerError } from './answer-error.ts'
 import { GRAPHIQL_ASSETS, Graphiql } from './graphiql/page.ts'
 import { answerCors, securityHeaders } from './headers.ts'
 import { answerHealth, answerReadiness, type Readiness } from './health.ts'
@@ -19,12 +20,11 @@ import { type ServerContext, usePrincipal } from './plugins/use-principal.ts'
 import { useRateLimits } from './plugins/use-rate-limits.ts'
 import { useRequestParameters } from './plugins/use-request-parameters.ts'
 import { useResponseStatus } from './plugins/use-response-status.ts'
+import { useServerSentEvents } from './plugins/use-server-sent-events.ts'
 import { useSubscriptions } from './plugins/use-subscriptions.ts'
 import { contextOf, type Principal } from './principal.ts'
-import { answerError } from './request-failure.ts'
 import { answerWithin } from './request-timeout.ts'
 import { SessionUse } from './session-use.ts'
-import { useServerSentEvents } from './sse.ts'
 import type { Streams } from './streams.ts'
 import { Traffic } from './traffic.ts'
 
@@ -114,6 +114,8 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
     if (traffic.closed) return answerError(response, requestError('SHUTTING_DOWN', { retryAfterSeconds: 1 }))
     if (graphiql?.wants(request)) return graphiql.answerPage(response)
     answerWithin(REQUEST_TIMEOUT, response)
+    // Yoga makes a URL of it and shows the fault of one that is none; nothing here depends on the name we are called by.
+    request.headers.host = 'localhost'
     return yoga(request, response)
   }
 

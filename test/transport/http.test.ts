@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type App, startApp } from '../support/app.ts'
 import { createWorld, type World } from '../support/world.ts'
@@ -131,6 +132,19 @@ describe('methods and routes', () => {
 
     expect(answer.status).toBe(404)
     expect(await codeOf(answer)).toBe('NOT_FOUND')
+  })
+
+  it.each(['a b', '[::1', '%%%', 'x:99999', ''])('shows nothing of itself to a request with host %j', async (host) => {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+    socket.end(
+      `POST /graphql HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${TYPENAME.length}\r\nConnection: close\r\n\r\n${TYPENAME}`,
+    )
+    let answer = ''
+    for await (const text of socket) answer += text
+
+    expect(answer).toMatch(/^HTTP\/1.1 200 /)
+    expect(answer).toContain('{"data":{"__typename":"Query"}')
   })
 
   it('PLAT-68 refuses headers over 16 KiB', async () => {
