@@ -42,6 +42,8 @@ class Operation {
   readonly scope: Scope
   /** The last error PostgreSQL itself reported: Prisma's wrapping loses its SQLSTATE and constraint. */
   fault: pg.DatabaseError | undefined
+  /** A statement failed, so what a read gave since is not all there is. */
+  broken = false
   #connection: Promise<pg.PoolClient> | undefined
   #savepoints = 0
   #ended = false
@@ -127,7 +129,11 @@ class Operation {
     try {
       return await connection.query(statement as pg.QueryConfig)
     } catch (error) {
-      if (error instanceof pg.DatabaseError && error.code !== '25P02') this.fault = error
+      this.broken = true
+      if (!(error instanceof pg.DatabaseError)) throw error
+      // All that was sent behind a failed statement fails for that reason: the first error says why.
+      if (error.code === '25P02' && this.fault) throw this.fault
+      this.fault = error
       throw error
     }
   }
@@ -167,6 +173,7 @@ function settings({ orgId, userId, roomId }: Scope): string {
 export class Lane {
   scope: Scope
   #operation: Operation
+  #fault: pg.DatabaseError | undefined
 
   constructor(kind: OperationKind, scope: Scope) {
     this.scope = scope
@@ -177,6 +184,11 @@ export class Lane {
     return this.#operation
   }
 
+  /** What PostgreSQL reported last, in this operation or one before it. */
+  get fault(): pg.DatabaseError | undefined {
+    return this.#operation.fault ?? this.#fault
+  }
+
   run<T>(body: () => T): T {
     return lanes.run(this, body)
   }
@@ -184,16 +196,21 @@ export class Lane {
   /** Ends what is open and puts a fresh lazy operation in its place. */
   async next(kind: OperationKind): Promise<void> {
     await this.#operation.end('COMMIT')
-    this.#operation = new Operation(kind, this.scope)
+    this.#put(kind)
   }
 
   async abandon(kind: OperationKind): Promise<void> {
     await this.#operation.end('ROLLBACK').catch(ignore)
-    this.#operation = new Operation(kind, this.scope)
+    this.#put(kind)
   }
 
   end(outcome: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     return this.#operation.end(outcome)
+  }
+
+  #put(kind: OperationKind): void {
+    this.#fault = this.fault
+    this.#operation = new Operation(kind, this.scope)
   }
 }
 
@@ -241,7 +258,7 @@ async function attempt<T>(kind: OperationKind, body: () => Promise<T>): Promise<
     } catch (error) {
       await running.end('ROLLBACK').catch(ignore)
       const retry = kind === 'write' && isContention(running.fault) && tries < ATTEMPTS
-      if (!retry) throw databaseErrorOf(error, running)
+      if (!retry) throw databaseErrorOf(error, running.fault)
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * tries))
       await lane.abandon(kind)
     }
@@ -253,7 +270,7 @@ function isContention(fault: pg.DatabaseError | undefined): boolean {
 }
 
 /** Prisma's error is swapped for the database's own, which the error map understands; every other error stays itself. */
-function databaseErrorOf(error: unknown, { fault }: Operation): unknown {
+export function databaseErrorOf(error: unknown, fault: pg.DatabaseError | undefined): unknown {
   const fromPrisma = error instanceof Error && error.name.startsWith('PrismaClient')
   const swallowed = error instanceof AbortedTransactionError
   return fault && (fromPrisma || swallowed) ? fault : error

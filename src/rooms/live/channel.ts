@@ -1,12 +1,15 @@
+import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { operation } from '../../db/operation.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import type { Audience } from '../../graphql/context.ts'
 import { recheckSessions } from '../../identity/index.ts'
+import { newId } from '../../lib/type-id.ts'
 import type { Sink } from '../../live/direct-stream.ts'
 import type { RoomEvent } from './event-payloads.ts'
 import { type Head, presentUserIds, REPLAY_MAX, readHead } from './read-room.ts'
 import { type Ask, type Mask, Moment } from './rendering.ts'
+import { Unreadable, UnreadableError } from './unreadable.ts'
 
 const PRESENCE_EVERY = 250
 const RETRY_AFTER = 500
@@ -35,6 +38,7 @@ export class Channel {
   readonly #members = new Set<Member>()
   /** Who each member believes is present; absent: as their last snapshot said, or not told yet. */
   readonly #told = new WeakMap<Member, string>()
+  readonly #unreadable = new Unreadable()
   readonly #mask: Mask
   readonly #log: Logger
   #pulling: Promise<void> | undefined
@@ -85,14 +89,30 @@ export class Channel {
       this.#again = false
       try {
         await this.#pull()
+        this.#unreadable.clear()
       } catch (error) {
-        // The members keep their versions, so the next pull makes good what this one owed.
-        this.#presenceDue = true
-        this.#log.warn({ err: error, roomId: this.audience.roomId }, 'a room’s streams could not be served')
-        setTimeout(() => void this.wake(), RETRY_AFTER).unref()
+        this.#recover(error)
       }
     } while (this.#again && this.#members.size > 0)
     this.#pulling = undefined // in the turn that looked, so that no call comes between
+  }
+
+  /**
+   * The members keep their versions, so the next pull makes good what this one owed. What cannot be read at all keeps
+   * nobody waiting: those who ask for it are told, and their streams end.
+   */
+  #recover(error: unknown): void {
+    const cause = error instanceof UnreadableError ? error.cause : error
+    this.#presenceDue = true
+    this.#log.warn({ err: cause, roomId: this.audience.roomId }, 'a room’s streams could not be served')
+    if (!(error instanceof UnreadableError && this.#unreadable.isHopeless(error))) {
+      setTimeout(() => void this.wake(), RETRY_AFTER).unref()
+      return
+    }
+    const told = new GraphQLError('', { originalError: cause as Error })
+    const json = JSON.stringify(this.#mask({ errors: [told] }, newId()))
+    for (const member of this.#members) if (member.ask === error.ask) this.#end(member, json)
+    this.#again = true
   }
 
   async #pull(): Promise<void> {
@@ -101,7 +121,7 @@ export class Channel {
     const { orgId, roomId, of } = this.audience
     const scope = of === 'guests' ? { orgId, roomId } : { orgId }
     await operation('read', scope, async () => {
-      const members = [...this.#members]
+      const members = this.#unreadable.inOrder(this.#members)
       const head = await readHead({
         orgId,
         roomId,
@@ -201,9 +221,9 @@ export class Channel {
     }
   }
 
-  #end(member: Member): void {
+  #end(member: Member, json = member.failed): void {
     this.remove(member)
-    member.sink.end(member.failed)
+    member.sink.end(json)
   }
 }
 

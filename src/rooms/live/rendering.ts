@@ -1,10 +1,12 @@
 import { execute } from '@graphql-tools/executor'
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql'
+import { currentOperation } from '../../db/operation.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import type { Audience, Context } from '../../graphql/context.ts'
 import { isPerViewer } from '../../graphql/per-viewer.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { RoomEvent } from './event-payloads.ts'
+import { UnreadableError } from './unreadable.ts'
 
 /** What subscribers ask for; equal ones share a rendering. */
 export type Ask = {
@@ -45,11 +47,8 @@ export class Moment {
     return shared
   }
 
-  async #render(
-    { schema, document, operationName, variables }: Ask,
-    event: RoomEvent,
-    caller: Caller | null,
-  ): Promise<string> {
+  async #render(ask: Ask, event: RoomEvent, caller: Caller | null): Promise<string> {
+    const { schema, document, operationName, variables } = ask
     const requestId = newId()
     const shown: Context = {
       requestId,
@@ -59,14 +58,16 @@ export class Moment {
       cookies: null,
       loads: this.#loads,
     }
-    const result = await execute({
+    const result = (await execute({
       schema,
       document,
       variableValues: variables,
       rootValue: event,
       contextValue: shown,
       ...(operationName !== undefined && { operationName }),
-    })
-    return JSON.stringify(this.#mask(result as ExecutionResult, requestId))
+    })) as ExecutionResult
+    const { broken, fault } = currentOperation()
+    if (broken) throw new UnreadableError(ask, fault ?? result.errors?.[0]?.originalError)
+    return JSON.stringify(this.#mask(result, requestId))
   }
 }

@@ -14,7 +14,7 @@ import type { Caller, Need } from '../../graphql/caller.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
 import { requestError } from '../../graphql/request-errors.ts'
 import { DirectStream, type Subscriber } from '../../live/direct-stream.ts'
-import { executeOperation, masked } from '../execute.ts'
+import { executeEvent, masked } from '../execute.ts'
 import { maskError } from '../masking.ts'
 import { outletOf } from '../outlet.ts'
 import { contextOf } from '../principal.ts'
@@ -67,7 +67,7 @@ async function open(args: ExecutionArgs, options: SubscriptionsOptions): Promise
         end(reason)
         return {} // goes nowhere
       }
-      return executeOperation({ ...args, rootValue: event, contextValue: freshContext(context, now) }, log)
+      return executeEvent({ ...args, rootValue: event, contextValue: freshContext(context, now) }, log)
     },
     failed: (error) => ({ errors: [maskError(error, requestId, log)] }),
     onEnd: () => release(),
