@@ -1,7 +1,8 @@
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { enumOf } from '../../graphql/enums.ts'
+import type { Deck } from '../poker/cards.ts'
 import { inVisibleSpace } from '../space/access.ts'
-import { DECK_PRESETS, type DeckCards, PRESET_NAMES, type PresetName } from './presets.ts'
+import { DECK_PRESETS, PRESET_NAMES, type PresetName } from './presets.ts'
 
 export const DeckPresetNameEnum = enumOf('DeckPresetName', 'A deck that every space has.', PRESET_NAMES)
 
@@ -19,7 +20,7 @@ builder.prismaNode('Deck', {
   }),
 })
 
-const DeckPreset = builder.objectRef<DeckCards & { preset: PresetName }>('DeckPreset').implement({
+const DeckPreset = builder.objectRef<Deck & { preset: PresetName }>('DeckPreset').implement({
   description: 'A deck that every space has, read-only.',
   fields: (t) => ({
     preset: t.field({

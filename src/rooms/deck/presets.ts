@@ -1,4 +1,4 @@
-export type DeckCards = { name: string; cards: readonly string[]; ordinal: boolean }
+import type { Deck } from '../poker/cards.ts'
 
 /** Decks that every space has, read-only (ROOM-57). */
 export const DECK_PRESETS = {
@@ -14,7 +14,7 @@ export const DECK_PRESETS = {
     ordinal: false,
   },
   T_SHIRT: { name: 'T-shirt', cards: ['XS', 'S', 'M', 'L', 'XL', 'XXL', '?', '☕'], ordinal: true },
-} as const satisfies Record<string, DeckCards>
+} as const satisfies Record<string, Deck>
 
 export const PRESET_NAMES = Object.keys(DECK_PRESETS) as (keyof typeof DECK_PRESETS)[]
 export type PresetName = keyof typeof DECK_PRESETS

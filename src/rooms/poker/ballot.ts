@@ -1,9 +1,10 @@
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
-import { type LockedRoom, lockRoom } from '../room/lock-room.ts'
+import { lockRoom } from '../room/lock-room.ts'
 import { requireActivePoker, requireOpenRound, requireVoter } from './access.ts'
 import { RoundClosedError } from './errors.ts'
+import type { OpenRound, PokerRoom } from './poker-room.ts'
 
 export type Ballot = { roomId: string; storyId: string; roundVersion: bigint }
 
@@ -14,7 +15,7 @@ export type Ballot = { roomId: string; storyId: string; roundVersion: bigint }
 export async function openBallot(
   caller: Caller,
   { roomId, storyId, roundVersion }: Ballot,
-): Promise<{ room: LockedRoom; card: string | null }> {
+): Promise<{ room: OpenRound; card: string | null }> {
   const [room, own] = await Promise.all([
     lockRoom(caller, roomId),
     sql<{ card: string }>`
@@ -29,7 +30,7 @@ export async function openBallot(
 }
 
 /** A story of the room that is not on its table has no open round; one of elsewhere is not there (ROOM-6). */
-async function refuseStory(room: LockedRoom, storyId: string): Promise<never> {
+async function refuseStory(room: PokerRoom, storyId: string): Promise<never> {
   const [story] = await sql`
     SELECT FROM rooms.stories WHERE org_id = ${room.orgId} AND room_id = ${room.id} AND id = ${storyId}`
   throw story ? new RoundClosedError(room) : new NotFoundError('storyId')

@@ -1,7 +1,8 @@
 import { compare, type Fraction, fraction } from '../../lib/fraction.ts'
 import { codePointLength } from '../../lib/text.ts'
 
-export type Deck = { cards: readonly string[]; ordinal: boolean }
+export type Cards = { readonly cards: readonly string[]; readonly ordinal: boolean }
+export type Deck = Cards & { readonly name: string }
 
 /** `index` is the card's place in the list, null when the list itself is wrong. */
 export type CardFault = { index: number | null; message: string }
@@ -42,7 +43,7 @@ export function parseCard(card: string): Fraction | null {
 }
 
 /** Everything wrong with the cards of a deck, before it is made or a room is made with it (ROOM-55). Takes cleaned text. */
-export function checkCards({ cards, ordinal }: Deck): CardFault[] {
+export function checkCards({ cards, ordinal }: Cards): CardFault[] {
   const faults: CardFault[] = []
   if (cards.length < MIN_CARDS || cards.length > MAX_CARDS) {
     faults.push({ index: null, message: `must have ${MIN_CARDS} to ${MAX_CARDS} cards` })

@@ -1,10 +1,10 @@
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { change, fact, noChange, type RoomChange, type Step } from '../room/change.ts'
-import type { LockedRoom } from '../room/lock-room.ts'
 import { requireCard } from './access.ts'
 import { type Ballot, openBallot } from './ballot.ts'
 import { voteCast } from './events.ts'
+import type { OpenRound } from './poker-room.ts'
 import { revealIfComplete } from './reveal-if-complete.ts'
 
 export type CastVote = Ballot & { card: string }
@@ -26,7 +26,7 @@ export async function castVote(caller: Caller, { card, ...ballot }: CastVote): P
   return { ...changed, card }
 }
 
-async function putVote({ userId }: Caller, room: LockedRoom, card: string): Promise<void> {
+async function putVote({ userId }: Caller, room: OpenRound, card: string): Promise<void> {
   await sql`
     INSERT INTO rooms.votes (org_id, room_id, story_id, user_id, card, round_version)
     VALUES (${room.orgId}, ${room.id}, ${room.currentStoryId}, ${userId}, ${card}, ${room.roundVersion})
@@ -34,8 +34,8 @@ async function putVote({ userId }: Caller, room: LockedRoom, card: string): Prom
     DO UPDATE SET card = excluded.card, round_version = excluded.round_version`
 }
 
-function castStep({ userId }: Caller, room: LockedRoom): Step {
-  const storyId = room.currentStoryId as string
+function castStep({ userId }: Caller, room: OpenRound): Step {
+  const storyId = room.currentStoryId
   const vote = { storyId, roundVersion: String(room.roundVersion), userId }
   return { type: 'VoteCast', payload: vote, fact: fact(voteCast, vote, { kind: 'Story', id: storyId }) }
 }

@@ -1,9 +1,9 @@
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { change, fact, noChange, type RoomChange, type Step } from '../room/change.ts'
-import type { LockedRoom } from '../room/lock-room.ts'
 import { type Ballot, openBallot } from './ballot.ts'
 import { voteCleared } from './events.ts'
+import type { OpenRound } from './poker-room.ts'
 
 /** Takes the caller's vote back from the round on the table (ROOM-70). It completes no round: it is one vote less. */
 export async function clearVote(caller: Caller, ballot: Ballot): Promise<RoomChange> {
@@ -18,8 +18,8 @@ export async function clearVote(caller: Caller, ballot: Ballot): Promise<RoomCha
 }
 
 /** That somebody's vote in the round on the table is gone. */
-export function clearedStep(room: LockedRoom, userId: string): Step {
-  const storyId = room.currentStoryId as string
+export function clearedStep(room: OpenRound, userId: string): Step {
+  const storyId = room.currentStoryId
   const vote = { storyId, roundVersion: String(room.roundVersion), userId }
   return { type: 'VoteCleared', payload: vote, fact: fact(voteCleared, vote, { kind: 'Story', id: storyId }) }
 }

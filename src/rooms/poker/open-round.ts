@@ -1,17 +1,17 @@
 import { fact, type Step } from '../room/change.ts'
-import type { LockedRoom } from '../room/lock-room.ts'
 import { roundOpened } from './events.ts'
+import type { PokerRoom } from './poker-room.ts'
 import { snapshotVoters } from './round-voters.ts'
 import { waitingForIds } from './waiting.ts'
 
 /** The room with another story on its table, or none: always a new round (ROOM-64). */
-export function withStory(room: LockedRoom, story: { id: string; revealedAt: string | null } | null): LockedRoom {
+export function withStory(room: PokerRoom, story: { id: string; revealedAt: string | null } | null): PokerRoom {
   const revealed = story !== null && story.revealedAt !== null
   return { ...room, currentStoryId: story?.id ?? null, revealed, roundVersion: room.roundVersion + 1n }
 }
 
 /** Opens the round of a room made by `withStory`. */
-export async function openRound(room: LockedRoom): Promise<Step> {
+export async function openRound(room: PokerRoom): Promise<Step> {
   const { id, currentStoryId: storyId, revealed, roundVersion, config } = room
   if (storyId !== null && !revealed && config.openVoting) await snapshotVoters(room, storyId)
   const round = { storyId, roundVersion: String(roundVersion), revealed }

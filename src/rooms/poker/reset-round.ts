@@ -1,10 +1,11 @@
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { change, fact, noChange, type RoomChange, type Step } from '../room/change.ts'
-import { type LockedRoom, lockRoom, requireHost } from '../room/lock-room.ts'
+import { lockRoom, requireHost } from '../room/lock-room.ts'
 import { timerStoppedStep } from '../timer/steps.ts'
 import { requireActivePoker } from './access.ts'
 import { roundReset } from './events.ts'
+import type { PokerRoom } from './poker-room.ts'
 import { snapshotVoters } from './round-voters.ts'
 import { waitingForIds } from './waiting.ts'
 
@@ -27,7 +28,7 @@ export async function resetRound(caller: Caller, { roomId }: { roomId: string })
   return change(caller, room, [...timerStoppedStep(room), await resetStep(next, storyId)])
 }
 
-async function resetStep(room: LockedRoom, storyId: string): Promise<Step> {
+async function resetStep(room: PokerRoom, storyId: string): Promise<Step> {
   const round = { storyId, roundVersion: String(room.roundVersion) }
   return {
     type: 'RoundReset',

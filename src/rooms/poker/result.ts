@@ -1,5 +1,5 @@
 import { compare, distance, type Fraction, mean, toHundredths } from '../../lib/fraction.ts'
-import { type Deck, parseCard, specialCard } from './cards.ts'
+import { type Cards, parseCard, specialCard } from './cards.ts'
 
 export type RoundResult = {
   /** Every card of the deck in its order, special ones last. */
@@ -17,7 +17,7 @@ export type RoundResult = {
 }
 
 /** The result of a round from its deck and the cards voted (ROOM-74). */
-export function roundResult(deck: Deck, votes: readonly string[]): RoundResult {
+export function roundResult(deck: Cards, votes: readonly string[]): RoundResult {
   const counts = new Map(deck.cards.map((card) => [card, 0]))
   for (const card of votes) if (counts.has(card)) counts.set(card, counts.get(card)! + 1)
   const countOf = (card: string) => counts.get(card)!

@@ -2,6 +2,7 @@ import { sql } from '../../db/sql.ts'
 import { change, type RoomChange, type Step } from '../room/change.ts'
 import { type LockedRoom, lockRoomAsSystem } from '../room/lock-room.ts'
 import { timerStoppedStep } from '../timer/steps.ts'
+import { hasOpenRound } from './poker-room.ts'
 import { reveal } from './reveal.ts'
 
 /** What was due when the sweep looked: the end as the database writes it (`::text`, UTC), and the round at that time. */
@@ -20,7 +21,7 @@ export async function revealByTimer(orgId: string, roomId: string, armed: ArmedR
 }
 
 async function revealIfVoted(room: LockedRoom): Promise<Step[]> {
-  if (room.currentStoryId === null || room.revealed || room.endedAt !== null) return []
+  if (!hasOpenRound(room) || room.endedAt !== null) return []
   const voted = await sql`SELECT user_id FROM rooms.round_voted(${room.currentStoryId}) LIMIT 1`
   return voted.length > 0 ? [await reveal(room, 'TIMER')] : []
 }

@@ -1,5 +1,6 @@
 import type { Step } from '../room/change.ts'
 import type { LockedRoom } from '../room/lock-room.ts'
+import { hasOpenRound } from './poker-room.ts'
 import { reveal } from './reveal.ts'
 import { waitedInRound } from './waiting.ts'
 
@@ -8,9 +9,8 @@ import { waitedInRound } from './waiting.ts'
  * have voted. Called after any change that could complete it, with the room as the steps before this one leave it.
  */
 export async function revealIfComplete(room: LockedRoom): Promise<Step[]> {
-  const { kind, config, endedAt, currentStoryId, revealed } = room
-  if (kind !== 'poker' || !config.autoReveal || endedAt !== null || currentStoryId === null || revealed) return []
-  const waited = await waitedInRound(room, currentStoryId)
+  if (!hasOpenRound(room) || !room.config.autoReveal || room.endedAt !== null) return []
+  const waited = await waitedInRound(room)
   const complete = waited.length > 0 && waited.every(({ voted }) => voted)
   return complete ? [await reveal(room, 'AUTO')] : []
 }

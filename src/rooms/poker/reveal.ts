@@ -1,15 +1,15 @@
 import { sql } from '../../db/sql.ts'
 import type { RoomEventPayloads } from '../live/event-payloads.ts'
 import { fact, type Step } from '../room/change.ts'
-import type { LockedRoom } from '../room/lock-room.ts'
 import { roundRevealed } from './events.ts'
+import type { OpenRound } from './poker-room.ts'
 import { roundResult } from './result.ts'
 
 export type RevealReason = RoomEventPayloads['RoundRevealed']['reason']
 
-/** Opens the cards of the round on the table. The caller has checked that there is one and that it is open. */
-export async function reveal(room: LockedRoom, reason: RevealReason): Promise<Step> {
-  const storyId = room.currentStoryId as string
+/** Opens the cards of the round on the table. */
+export async function reveal(room: OpenRound, reason: RevealReason): Promise<Step> {
+  const storyId = room.currentStoryId
   // Row security shows the cards from the first statement on, to everybody and so to the event that tells them.
   const [, votes] = await Promise.all([
     sql`UPDATE rooms.stories SET revealed_at = clock_timestamp() WHERE org_id = ${room.orgId} AND id = ${storyId}`,

@@ -1,7 +1,7 @@
 import type { Context } from '../../graphql/context.ts'
 import { roomById } from '../room/loads.ts'
-import type { PokerConfig } from '../room/lock-room.ts'
 import { votesOfStory } from './loads.ts'
+import { pokerConfigOf } from './poker-room.ts'
 import { type RoundResult, roundResult } from './result.ts'
 
 /** The result of a revealed story over its votes (ROOM-74); null while they are hidden. */
@@ -13,5 +13,5 @@ export async function resultOfStory(
   const [room, votes] = await Promise.all([roomById(context, story.roomId), votesOfStory(context, story.id)])
   if (!room) return null
   const cards = (votes ?? []).map(({ card }) => card).filter((card) => card !== null)
-  return roundResult((room.config as unknown as PokerConfig).deck, cards)
+  return roundResult(pokerConfigOf(room).deck, cards)
 }

@@ -2,6 +2,7 @@ import { sql } from '../../db/sql.ts'
 import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
 import type { LockedRoom } from '../room/lock-room.ts'
+import { hasOpenRound, type OpenRound } from './poker-room.ts'
 
 type Waited = { userId: string; voted: boolean }
 
@@ -9,8 +10,8 @@ type Waited = { userId: string; voted: boolean }
 // round opened who still may vote. Asked for in two ways: by a change, of the round as it will be; by a room's fields,
 // of the rounds on the tables of many rooms.
 
-/** Whom a round of this story waits for or would wait for, and who of them has voted. */
-export function waitedInRound({ orgId, id, config }: LockedRoom, storyId: string): Promise<Waited[]> {
+/** Whom the round waits for, and who of them has voted. */
+export function waitedInRound({ orgId, id, config, currentStoryId: storyId }: OpenRound): Promise<Waited[]> {
   return sql<Waited>`
     SELECT p.user_id AS "userId", v.user_id IS NOT NULL AS voted
     FROM rooms.room_people(${id}) AS p
@@ -22,8 +23,7 @@ export function waitedInRound({ orgId, id, config }: LockedRoom, storyId: string
 
 /** Ids of those whose vote is missing in a round of the story on the table, nobody when it is revealed or empty. */
 export async function waitingForIds(room: LockedRoom): Promise<string[]> {
-  if (room.currentStoryId === null || room.revealed) return []
-  return missing(await waitedInRound(room, room.currentStoryId))
+  return hasOpenRound(room) ? missing(await waitedInRound(room)) : []
 }
 
 const waitedOnTables = batchLoad(async (roomIds: readonly string[]) => {

@@ -1,10 +1,9 @@
 import { type Caller, meets } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { ForbiddenError } from '../../graphql/errors.ts'
+import { NO_ROWS } from '../../graphql/no-rows.ts'
 import { actsAsOwner } from '../space/access.ts'
 import type { LockedRoom } from './lock-room.ts'
-
-const NONE = { id: { in: [] as string[] } }
 
 /**
  * The rooms a caller sees: those of their spaces, for a guest the one of their link, for admins no others (ROOM-6). Row
@@ -12,7 +11,7 @@ const NONE = { id: { in: [] as string[] } }
  */
 export function visibleRooms({ caller, audience }: Pick<Context, 'caller' | 'audience'>): object {
   if (audience) return audience.of === 'guests' ? { id: audience.roomId } : { spaceId: audience.spaceId }
-  if (!caller || caller.standing === null) return NONE
+  if (!caller || caller.standing === null) return NO_ROWS
   if (caller.standing === 'GUEST') return { id: caller.roomId }
   return { space: { members: { some: { userId: caller.userId } } } }
 }

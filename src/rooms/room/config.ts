@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import type { PokerConfig } from './lock-room.ts'
+import type { PokerConfig } from '../poker/poker-room.ts'
 
 type ConfigOf<K extends string, C> = { kind: K; config: C }
 

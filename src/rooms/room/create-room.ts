@@ -3,12 +3,12 @@ import type { Caller } from '../../graphql/caller.ts'
 import { ForbiddenError, invalidInput, NotFoundError } from '../../graphql/errors.ts'
 import { newId } from '../../lib/type-id.ts'
 import { record } from '../../platform/index.ts'
+import type { PokerConfig } from '../poker/poker-room.ts'
 import { requireMember } from '../space/membership.ts'
 import { mayHost } from './access.ts'
 import type { ConfigInput } from './config-input.ts'
 import { KindRetiredError } from './errors.ts'
 import { roomCreated } from './events.ts'
-import type { PokerConfig } from './lock-room.ts'
 import { pokerConfig } from './poker-config.ts'
 
 type NewRoom = { spaceId: string; kind: string; title: string; config: ConfigInput }

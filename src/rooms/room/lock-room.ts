@@ -13,7 +13,8 @@ export type LockedRoom = {
   readonly spaceSlug: string
   readonly kind: string
   readonly title: string
-  readonly config: PokerConfig
+  /** Of the shape that its kind has, such as `PokerRoom`. */
+  readonly config: object
   readonly phase: string
   readonly version: bigint
   readonly facilitatorId: string | null
@@ -28,13 +29,6 @@ export type LockedRoom = {
   readonly endedAt: string | null
   readonly firstEndedAt: string | null
   readonly me: Me
-}
-
-/** How a poker room was set up; its deck is a copy, so later changes of a deck do not reach it (ROOM-57). */
-export type PokerConfig = {
-  readonly deck: { readonly name: string; readonly cards: readonly string[]; readonly ordinal: boolean }
-  readonly autoReveal: boolean
-  readonly openVoting: boolean
 }
 
 export type Me = {

@@ -1,9 +1,9 @@
 import { prisma } from '../../db/prisma.ts'
 import { InvalidInputError, NotFoundError } from '../../graphql/errors.ts'
-import { DECK_PRESETS, type DeckCards } from '../deck/presets.ts'
-import { checkCards } from '../poker/cards.ts'
+import { DECK_PRESETS } from '../deck/presets.ts'
+import { checkCards, type Deck } from '../poker/cards.ts'
+import type { PokerConfig } from '../poker/poker-room.ts'
 import type { DeckInput, PokerInput } from './config-input.ts'
-import type { PokerConfig } from './lock-room.ts'
 
 type Place = { orgId: string; spaceId: string }
 const AT = ['input', 'config', 'poker', 'deck']
@@ -14,22 +14,22 @@ export async function pokerConfig(place: Place, input: PokerInput): Promise<Poke
   return { deck: await cardsOf(place, deck), autoReveal, openVoting }
 }
 
-async function cardsOf(place: Place, { id, preset, cards: own }: DeckInput): Promise<DeckCards> {
+async function cardsOf(place: Place, { id, preset, cards: own }: DeckInput): Promise<Deck> {
   if (preset !== undefined) return DECK_PRESETS[preset]
   if (id !== undefined) return checked(await deckOf(place, id), [...AT, 'id'])
-  if (own !== undefined) return checked({ ordinal: false, ...own } as DeckCards, [...AT, 'cards', 'cards'])
+  if (own !== undefined) return checked({ ...own, ordinal: own.ordinal ?? false }, [...AT, 'cards', 'cards'])
   throw new InvalidInputError([{ path: AT, message: 'names no deck' }])
 }
 
 /** One check for all cards, also for a deck that was written past the server (ROOM-55). */
-function checked({ name, cards, ordinal }: DeckCards, path: readonly string[]): DeckCards {
+function checked({ name, cards, ordinal }: Deck, path: readonly string[]): Deck {
   const faults = checkCards({ cards, ordinal })
   if (faults.length === 0) return { name, cards, ordinal }
   const at = (index: number | null) => (index === null ? path : [...path, String(index)])
   throw new InvalidInputError(faults.map(({ index, message }) => ({ path: at(index), message })))
 }
 
-async function deckOf({ orgId, spaceId }: Place, id: string): Promise<DeckCards> {
+async function deckOf({ orgId, spaceId }: Place, id: string): Promise<Deck> {
   const select = { name: true, cards: true, ordinal: true } as const
   const deck = await prisma.deck.findUnique({ where: { orgId_id: { orgId, id }, spaceId }, select })
   if (!deck) throw new NotFoundError('config.poker.deck.id')

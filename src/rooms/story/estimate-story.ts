@@ -2,7 +2,7 @@ import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { invalidInput } from '../../graphql/errors.ts'
 import { requireActivePoker } from '../poker/access.ts'
-import { type Deck, parseCard, specialCard } from '../poker/cards.ts'
+import { type Cards, parseCard, specialCard } from '../poker/cards.ts'
 import { change, fact, noChange } from '../room/change.ts'
 import { requireHost } from '../room/lock-room.ts'
 import type { StoryChange } from './add-story.ts'
@@ -30,7 +30,7 @@ export async function estimateStory(caller: Caller, { id, estimate = null }: Est
   return { ...changed, storyId: id }
 }
 
-function isEstimate({ cards, ordinal }: Deck, text: string): boolean {
+function isEstimate({ cards, ordinal }: Cards, text: string): boolean {
   if (specialCard(text) !== null) return false
   return cards.includes(text) || (!ordinal && parseCard(text) !== null)
 }
