@@ -95,16 +95,16 @@ export const arg = {
   enum: <V extends string>(type: EnumRef<V>) => new Arg<V>(type as never, z.custom<V>()),
   /** A nested input object. */
   object: <F extends Fields>(name: string, fields: F, description?: string) => {
-    const shape = shapeOf(fields)
-    return new Arg<Values<F>>(inputType(name, fields, description) as never, shape as never)
+    const check = checkOf(fields)
+    return new Arg<Values<F>>(inputType(name, fields, description) as never, check as never)
   },
   /** A nested input object of which exactly one field is given. */
   oneOf: <F extends Fields>(name: string, fields: F, description?: string) =>
-    new Arg<Partial<Values<F>>>(inputType(name, fields, description, true) as never, shapeOf(fields) as never),
+    new Arg<Partial<Values<F>>>(inputType(name, fields, description, true) as never, checkOf(fields) as never),
   list: <T>(item: Arg<T>, max: number) => new Arg<T[]>([item.type] as never, z.array(item.check).max(max)),
 }
 
-function shapeOf(fields: Fields): z.ZodType {
+function checkOf(fields: Fields): z.ZodType {
   return z.object(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.check])))
 }
 
@@ -122,7 +122,7 @@ export function inputType(name: string, fields: Fields, description?: string, is
 
 /** Arguments of a query or subscription field: `args: read.args`, then `read.values(args)` in the resolver. */
 export function argumentsOf<F extends Fields>(fields: F) {
-  const shape = shapeOf(fields)
+  const check = checkOf(fields)
   return {
     args: Object.fromEntries(
       Object.entries(fields).map(([key, field]) => [
@@ -130,18 +130,18 @@ export function argumentsOf<F extends Fields>(fields: F) {
         builder.args((t) => ({ [key]: t.field(options(field)) }))[key],
       ]),
     ) as Record<string, never>,
-    values: (raw: object): Values<F> => checked(shape, raw, []) as Values<F>,
+    values: (raw: object): Values<F> => checked(check, raw, []) as Values<F>,
   }
 }
 
 /** Checks an input object; issues carry the path from the argument down. */
 export function inputReader<F extends Fields>(fields: F): (raw: unknown) => Values<F> {
-  const shape = shapeOf(fields)
-  return (raw) => checked(shape, raw, ['input']) as Values<F>
+  const check = checkOf(fields)
+  return (raw) => checked(check, raw, ['input']) as Values<F>
 }
 
-function checked(shape: z.ZodType, raw: unknown, at: readonly string[]): unknown {
-  const read = shape.safeParse(raw)
+function checked(check: z.ZodType, raw: unknown, at: readonly string[]): unknown {
+  const read = check.safeParse(raw)
   if (read.success) return read.data
   throw new InvalidInputError(
     read.error.issues.map(({ path, message }) => ({ path: [...at, ...path.map(String)], message })),

@@ -92,13 +92,13 @@ export const builder = new SchemaBuilder<Types>({
     beforeArgOptions: { description: 'Only rows before this cursor.' },
   },
   // Costs are declared here and summed before execution by the limits (PLAT-67); the plugin's own check would come later.
-  complexity: { disabled: true, fieldComplexity: costOf },
+  complexity: { disabled: true, fieldComplexity: fieldCost },
 })
 
 const MUTATION_COST = 10
 
 /** An object costs 1, a leaf nothing, a connection its content times what it may return, a root mutation 10 (PLAT-67). */
-function costOf(
+function fieldCost(
   args: Record<string, unknown>,
   _context: Context,
   field: GraphQLField<unknown, Context, Record<string, unknown>>,

@@ -92,7 +92,7 @@ export function nestsDeeper(value: unknown, levels: number): boolean {
 }
 
 /** What running the document may cost, by the weights that the builder declares (PLAT-67). */
-export function costOf(
+export function documentCost(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,

@@ -19,8 +19,8 @@ export type PageArgs = {
   before?: string | null | undefined
 }
 type Value = string | number | null
-type Where = Record<string, unknown>
-export type PageQuery = { where: Where; orderBy: Where[]; take: number }
+type Condition = Record<string, unknown>
+export type PageQuery = { where: Condition; orderBy: Condition[]; take: number }
 
 export const PAGE_DEFAULT = 50
 export const PAGE_MAX = 100
@@ -81,16 +81,16 @@ export function keysetQuery(args: PageArgs, order: readonly SortKey[]): PageQuer
     const sort = descending === backward ? 'asc' : 'desc'
     return { [field]: nullable ? { sort, nulls: backward ? 'first' : 'last' } : sort }
   })
-  const conditions: Where[] = []
+  const conditions: Condition[] = []
   if (args.after != null) conditions.push(...beyond(decodeCursor(args.after, order, 'after'), order, false))
   if (args.before != null) conditions.push(...beyond(decodeCursor(args.before, order, 'before'), order, true))
   return { where: { AND: conditions }, orderBy, take }
 }
 
 /** Rows strictly after the cursor in this order, or strictly before it. */
-function beyond(values: readonly Value[], order: readonly SortKey[], before: boolean): Where[] {
-  const alternatives: Where[] = []
-  const equal: Where[] = []
+function beyond(values: readonly Value[], order: readonly SortKey[], before: boolean): Condition[] {
+  const alternatives: Condition[] = []
+  const equal: Condition[] = []
   for (const [at, key] of order.entries()) {
     const value = values[at] ?? null
     const step = stepBeyond(key, value, before)
@@ -108,7 +108,7 @@ function comparison({ descending = false }: SortKey, before: boolean, inclusive:
 }
 
 /** The condition "this column lies beyond the value"; null where nothing can, since nulls end the list. */
-function stepBeyond(key: SortKey, value: Value, before: boolean): Where | null {
+function stepBeyond(key: SortKey, value: Value, before: boolean): Condition | null {
   if (value === null) return before ? { [key.field]: { not: null } } : null
   const strict = { [key.field]: { [comparison(key, before, false)]: value } }
   return key.nullable && !before ? { OR: [strict, { [key.field]: null }] } : strict

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { requestError } from '../graphql/request-errors.ts'
-import { answerError } from './request-failure.ts'
+import { answerError } from './answer-error.ts'
 
 const TOO_LONG = 'The request took too long. Whether it took effect is not known; look before you repeat it.'
 

@@ -2,6 +2,7 @@ import { prisma } from '../../db/prisma.ts'
 import { arg } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { mutation } from '../../graphql/mutation.ts'
+import { NO_ROWS } from '../../graphql/no-rows.ts'
 import { createOrg } from './create-org.ts'
 import { OrgSummary } from './summary.ts'
 
@@ -10,7 +11,7 @@ builder.prismaNode('Org', {
   id: { resolve: (org) => org.id },
   nullable: true,
   // Row security shows the active org alone; without standing in it, not even that.
-  findUnique: (id, context) => ({ id, ...(callerOf(context).standing === null && { AND: [{ id: { in: [] } }] }) }),
+  findUnique: (id, context) => ({ id, ...(callerOf(context).standing === null && { AND: [NO_ROWS] }) }),
   fields: (t) => ({
     slug: t.exposeString('slug', { description: 'Its name in addresses; no two orgs share one.' }),
     name: t.exposeString('name', { description: 'Its name for people.' }),

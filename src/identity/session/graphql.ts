@@ -6,6 +6,7 @@ import { connectionType } from '../../graphql/connection.ts'
 import { enumOf } from '../../graphql/enums.ts'
 import { LimitReachedError } from '../../graphql/errors.ts'
 import { mutation } from '../../graphql/mutation.ts'
+import { NO_ROWS } from '../../graphql/no-rows.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { Viewer, viewer } from '../viewer/viewer-type.ts'
 import { reachableSessions, seesOrigin } from './access.ts'
@@ -160,7 +161,7 @@ mutation('sessionRevoke', {
       resolve: (query, { sessionId }, _args, { caller }) =>
         prisma.session.findFirst({
           ...query,
-          where: { AND: [{ id: sessionId }, caller ? reachableSessions(caller) : { id: { in: [] } }] },
+          where: { AND: [{ id: sessionId }, caller ? reachableSessions(caller) : NO_ROWS] },
         }),
     }),
   }),

@@ -4,6 +4,7 @@ import { builder } from '../../graphql/builder.ts'
 import { pageOf } from '../../graphql/connection.ts'
 import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { mutation } from '../../graphql/mutation.ts'
+import { NO_ROWS } from '../../graphql/no-rows.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { OrgSummary, orgsOf } from '../org/summary.ts'
 import { SessionConnection, SessionEdge } from '../session/graphql.ts'
@@ -46,7 +47,7 @@ Viewer.implement({
       nullable: true,
       ...perViewer('The session that this request came with.'),
       resolve: (query, _viewer, _args, { caller }) =>
-        prisma.session.findFirst({ ...query, where: caller ? { id: caller.sessionId } : { id: { in: [] } } }),
+        prisma.session.findFirst({ ...query, where: caller ? { id: caller.sessionId } : NO_ROWS }),
     }),
     sessions: t.connection(
       {

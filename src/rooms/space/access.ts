@@ -1,12 +1,11 @@
 import { type Caller, meets } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
-
-const NONE = { id: { in: [] as string[] } }
+import { NO_ROWS } from '../../graphql/no-rows.ts'
 
 /** The spaces whose content a caller sees: those they are a member of (ROOM-6). */
 export function visibleSpaces({ caller, audience }: Pick<Context, 'caller' | 'audience'>): object {
-  if (audience) return audience.of === 'members' ? { id: audience.spaceId } : NONE
-  if (!caller || caller.standing === null || caller.standing === 'GUEST') return NONE
+  if (audience) return audience.of === 'members' ? { id: audience.spaceId } : NO_ROWS
+  if (!caller || caller.standing === null || caller.standing === 'GUEST') return NO_ROWS
   return { members: { some: { userId: caller.userId } } }
 }
 

@@ -2,7 +2,7 @@ import { type ExecutionArgs, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../graphql/context.ts'
-import { costOf, type DocumentLimits, exceeded, nestsDeeper, shapeOf } from '../../graphql/document-limits.ts'
+import { type DocumentLimits, documentCost, exceeded, nestsDeeper, shapeOf } from '../../graphql/document-limits.ts'
 import { requestError } from '../../graphql/request-errors.ts'
 
 const COST_OF_NOBODY = 200
@@ -44,7 +44,7 @@ function checkDocument(args: ExecutionArgs, limits: DocumentLimits, maxCost: num
   }
 
   const maximum = maximumOf(context, maxCost)
-  const requested = costOf(args.schema, args.document, operation, { ...args.variableValues })
+  const requested = documentCost(args.schema, args.document, operation, { ...args.variableValues })
   context.cost = { requested, maximum }
   if (requested > maximum || maximum === 0) {
     throw requestError('QUERY_TOO_COMPLEX', {

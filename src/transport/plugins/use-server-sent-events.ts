@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { ExecutionResult } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { EventStream } from './event-stream.ts'
-import { OUTLET } from './outlet.ts'
+import { EventStream } from '../event-stream.ts'
+import { OUTLET } from '../outlet.ts'
 
 const PING_EVERY = 12_000
 
