@@ -114,6 +114,8 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
     if (traffic.closed) return answerError(response, requestError('SHUTTING_DOWN', { retryAfterSeconds: 1 }))
     if (graphiql?.wants(request)) return graphiql.answerPage(response)
     answerWithin(REQUEST_TIMEOUT, response)
+    // Yoga makes a URL of it and shows the fault of one that is none; nothing here depends on the name we are called by.
+    request.headers.host = 'localhost'
     return yoga(request, response)
   }
 
