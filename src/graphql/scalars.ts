@@ -1,10 +1,9 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
+import { isInstant } from '../lib/instant.ts'
 import { isRfcUuid } from '../lib/uuid.ts'
 import { builder } from './builder.ts'
 
 const INT64_MAX = 2n ** 63n - 1n
-/** RFC 3339 with a zone; up to six digits of a second. */
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/
 
 const refuse = (what: string): never => {
   throw new GraphQLError(`expected ${what}`)
@@ -22,17 +21,7 @@ function bigIntOf(value: unknown): bigint {
 }
 
 function instantOf(value: unknown): string {
-  if (typeof value !== 'string' || !INSTANT.test(value) || !isInstant(value)) {
-    return refuse('an RFC 3339 instant such as 2026-03-01T09:30:00.123456Z')
-  }
-  return value
-}
-
-/** What `Date` lets pass and PostgreSQL does not: the 30th of February, the year 0, offsets of 16 hours and more. */
-function isInstant(text: string): boolean {
-  if (Number.isNaN(Date.parse(text)) || /[+-](1[6-9]|2\d):\d\d$/.test(text)) return false
-  const day = text.slice(0, 10)
-  return day > '0001' && new Date(day).toISOString().startsWith(day)
+  return isInstant(value) ? value : refuse('an RFC 3339 instant such as 2026-03-01T09:30:00.123456Z')
 }
 
 function uuidOf(value: unknown): string {
