@@ -7,6 +7,7 @@ type Asked = { roomId: string; storyId: string; roundVersion: string; card: stri
 
 type Room = {
   space_id: string
+  space_slug: string
   kind: string
   config: { deck: { cards: string[] }; autoReveal: boolean }
   version: string
@@ -16,18 +17,19 @@ type Room = {
   round_version: string
   ended_at: string | null
 }
-type Membership = { role: string | null; spectator: boolean | null }
+type Membership = { role: string | null; spectator: boolean | null; viewer: boolean | null }
 
 const LOCK = `
   SELECT org_id, id, space_id, kind, title, config, phase, version::text, facilitator_id, facilitator_seen_at,
     current_story_id, revealed, poker_round_version::text AS round_version, timer_started_at::text,
-    timer_ends_at::text, timer_on_end, closes_at::text, ended_at::text, first_ended_at::text
+    timer_ends_at::text, timer_on_end, closes_at::text, ended_at::text, first_ended_at::text,
+    coalesce((SELECT slug FROM rooms.spaces AS s WHERE s.org_id = rooms.org_id AND s.id = rooms.space_id), '') AS space_slug
   FROM rooms.rooms WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE`
 
 const MEMBERSHIP = `
-  SELECT m.role, m.spectator, p.cofacilitator
+  SELECT m.role, m.spectator, m.viewer, p.cofacilitator
   FROM rooms.rooms AS r
-  LEFT JOIN rooms.space_members AS m ON m.org_id = r.org_id AND m.space_id = r.space_id AND m.user_id = $3
+  LEFT JOIN rooms.members AS m ON m.org_id = r.org_id AND m.space_id = r.space_id AND m.user_id = $3
   LEFT JOIN rooms.room_participants AS p ON p.org_id = r.org_id AND p.room_id = r.id AND p.user_id = $3
   WHERE r.org_id = $1 AND r.id = $2`
 
@@ -47,7 +49,7 @@ const FACT = `
     space_id, room_id, org_slug, space_slug, payload, request_id)
   VALUES ($1, $2, 'audit_only', 'vote.cast', 'human', $3, 'Story', $4, $5, $6,
     coalesce((SELECT slug FROM identity.orgs WHERE id = $1), ''),
-    coalesce((SELECT slug FROM rooms.spaces WHERE org_id = $1 AND id = $5), ''), $7, $8)`
+    $9, $7, $8)`
 
 export function castVote({ org, user }: Required<Scope>, asked: Asked): Promise<string> {
   const { roomId, storyId, roundVersion, card } = asked
@@ -62,7 +64,7 @@ export function castVote({ org, user }: Required<Scope>, asked: Asked): Promise<
     ])
     const room = rooms.rows[0]
     const membership = memberships.rows[0]
-    if (!room || !membership?.role || membership.spectator) throw new Error('may not')
+    if (!room || !membership?.role || membership.spectator || membership.viewer) throw new Error('may not')
     if (room.kind !== 'poker' || room.ended_at !== null || room.revealed) throw new Error('no open round')
     if (room.current_story_id !== storyId || room.round_version !== roundVersion) throw new Error('another round')
     if (!room.config.deck.cards.includes(card)) throw new Error('no such card')
@@ -73,7 +75,7 @@ export function castVote({ org, user }: Required<Scope>, asked: Asked): Promise<
     await Promise.all([
       send('vote', VOTE, [org, roomId, storyId, user, card, roundVersion]),
       send('version', VERSION, [org, roomId, BigInt(room.version) + 1n, user, payload]),
-      send('fact', FACT, [org, v7(), user, storyId, room.space_id, roomId, payload, v7()]),
+      send('fact', FACT, [org, v7(), user, storyId, room.space_id, roomId, payload, v7(), room.space_slug]),
     ])
     return JSON.stringify({ voteCast: { __typename: 'VoteCastPayload', myCard: card } })
   })
