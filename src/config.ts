@@ -92,6 +92,9 @@ export const VARIABLES = {
 
 export type Config = { [K in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[K]> }
 
+/** Whether browsers reach us over https: then cookies are Secure and bound to the host (ID-13). */
+export const isHttps = ({ MOOTHALL_PUBLIC_URL: url }: Config): boolean => url.startsWith('https:')
+
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }

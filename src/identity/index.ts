@@ -23,7 +23,7 @@ export { CSRF_COOKIE, clearSessionCookies, sessionCookieName } from './session/c
 export { type Held, recheckSessions, refreshCaller } from './session/recheck-sessions.ts'
 export { csrfMatches } from './session/token.ts'
 export { touchSession } from './session/touch-session.ts'
-export { configureIdentity, type SessionLife } from './settings.ts'
+export { configureIdentity } from './settings.ts'
 export { identitySweeps } from './sweeps.ts'
 export { userById } from './user/loads.ts'
 export { Viewer } from './viewer/viewer-type.ts'

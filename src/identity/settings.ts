@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import { type Config, isHttps } from '../config.ts'
 import type { RateLimiter } from '../platform/index.ts'
 import { setPasswordConcurrency } from './session/password.ts'
 
@@ -21,7 +21,7 @@ export function configureIdentity(config: Config, limiter: RateLimiter): void {
   setPasswordConcurrency(config.MOOTHALL_ARGON2_CONCURRENCY)
   current = {
     sessionLife: { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL },
-    secureCookies: config.MOOTHALL_PUBLIC_URL.startsWith('https:'),
+    secureCookies: isHttps(config),
     passwordSignIn: config.MOOTHALL_PASSWORD_SIGN_IN,
     orgCreate: config.MOOTHALL_ORG_CREATE,
     limiter,

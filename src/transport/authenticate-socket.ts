@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Config } from '../config.ts'
+import { type Config, isHttps } from '../config.ts'
 import { requestError } from '../graphql/request-errors.ts'
 import { type Held, sessionCookieName } from '../identity/index.ts'
 import { authenticated, credentialOf } from './principal.ts'
@@ -12,17 +12,15 @@ export type AuthenticateSocket = (request: IncomingMessage, authorization: unkno
  * otherwise, so with a cookie the page's origin must be one of ours (ID-14).
  */
 export function socketAuthentication(config: Config): AuthenticateSocket {
-  const publicUrl = new URL(config.MOOTHALL_PUBLIC_URL)
-  const origins = new Set([publicUrl.origin, ...config.MOOTHALL_CORS_ORIGINS])
-  const cookieName = sessionCookieName(publicUrl.protocol === 'https:')
-  const life = { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL }
+  const origins = new Set([new URL(config.MOOTHALL_PUBLIC_URL).origin, ...config.MOOTHALL_CORS_ORIGINS])
+  const cookieName = sessionCookieName(isHttps(config))
 
   return async ({ headers }, authorization) => {
     if (authorization !== undefined && typeof authorization !== 'string') throw requestError('UNAUTHENTICATED')
     const credential = credentialOf(authorization === undefined ? headers : { authorization }, cookieName)
     if (!credential) throw requestError('UNAUTHENTICATED')
     if (credential.from === 'cookie' && !origins.has(headers.origin ?? '')) throw requestError('FORBIDDEN')
-    const { caller, endsAt } = await authenticated(credential, life)
+    const { caller, endsAt } = await authenticated(credential)
     return { caller, endsAt }
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Config } from '../config.ts'
+import { type Config, isHttps } from '../config.ts'
 
 const YEAR = 365 * 24 * 60 * 60
 const PREFLIGHT_KEPT = '600'
@@ -12,9 +12,7 @@ export function securityHeaders(config: Config): Map<string, string> {
     ['referrer-policy', 'no-referrer'],
     ['cross-origin-resource-policy', 'same-origin'],
     ['cache-control', 'no-store'],
-    ...(config.MOOTHALL_PUBLIC_URL.startsWith('https:')
-      ? ([['strict-transport-security', `max-age=${YEAR}`]] as const)
-      : []),
+    ...(isHttps(config) ? ([['strict-transport-security', `max-age=${YEAR}`]] as const) : []),
   ])
 }
 

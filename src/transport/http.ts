@@ -24,7 +24,7 @@ import { useServerSentEvents } from './plugins/use-server-sent-events.ts'
 import { useSubscriptions } from './plugins/use-subscriptions.ts'
 import { contextOf, type Principal } from './principal.ts'
 import { answerWithin } from './request-timeout.ts'
-import { SessionUse } from './session-use.ts'
+import { SessionUse, type Touch } from './session-use.ts'
 import type { Streams } from './streams.ts'
 import { Traffic } from './traffic.ts'
 
@@ -42,8 +42,7 @@ export type HttpOptions = {
   streams: Streams
   /** The caller as they stand now, for one event of a stream; null when the session holds no longer. */
   refresh(caller: Caller): Promise<Caller | null>
-  /** Marks the session as used (ID-16) and says until when it holds, if that moved. */
-  touch(caller: Caller): Promise<Date | null>
+  touch: Touch
 }
 
 /** The GraphQL engine, used by every transport through the same plugins. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../graphql/caller.ts'
 import type { ClientFacts, Context, CookieJar } from '../graphql/context.ts'
 import { requestError } from '../graphql/request-errors.ts'
-import { type Authenticated, authenticate, csrfMatches, type SessionLife } from '../identity/index.ts'
+import { type Authenticated, authenticate, csrfMatches } from '../identity/index.ts'
 
 export type Credential = { token: string; from: 'header' | 'cookie' }
 
@@ -28,8 +28,8 @@ export function cookieOf(header: string | undefined, name: string): string | und
 }
 
 /** The session behind a credential. One that does not hold is UNAUTHENTICATED, never silently nobody (ID-1). */
-export async function authenticated(credential: Credential, life: SessionLife): Promise<Authenticated> {
-  const session = await authenticate(credential.token, life)
+export async function authenticated({ token }: Credential): Promise<Authenticated> {
+  const session = await authenticate(token)
   if (!session) throw requestError('UNAUTHENTICATED')
   return session
 }

@@ -2,7 +2,16 @@ import type { Logger } from 'pino'
 import type { Caller } from '../graphql/caller.ts'
 import { outside } from '../live/outside.ts'
 
+/** Marks the session as used (ID-16) and says until when it holds, if that moved. */
 export type Touch = (caller: Caller) => Promise<Date | null>
+
+/** Marks it while a stream or a socket opens, which does not wait for it; `moved` hears of a new end. */
+export function touchAside(touch: Touch, caller: Caller, log: Logger, moved?: (endsAt: Date) => void): void {
+  touch(caller).then(
+    (endsAt) => endsAt && moved?.(endsAt),
+    (error: unknown) => log.warn({ err: error }, 'the use of a session could not be noted'),
+  )
+}
 
 const EVERY = 60_000
 const REMEMBERED = 10_000
@@ -27,8 +36,6 @@ export class SessionUse {
     if (now - (this.#asked.get(sessionId) ?? 0) < EVERY) return
     if (this.#asked.size >= REMEMBERED) this.#asked.clear()
     this.#asked.set(sessionId, now)
-    outside(() => this.#touch(caller)).catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'the use of a session could not be noted')
-    })
+    outside(() => touchAside(this.#touch, caller, this.#log))
   }
 }

@@ -8,6 +8,7 @@ import { isRequestError, requestError } from '../graphql/request-errors.ts'
 import type { AuthenticateSocket } from './authenticate-socket.ts'
 import { maskError } from './masking.ts'
 import { publicErrors, publicResult } from './result-json.ts'
+import { type Touch, touchAside } from './session-use.ts'
 import { CLOSE, Socket } from './socket.ts'
 import { SocketOperations, type SocketOperationsOptions } from './socket-operations.ts'
 import type { Streams } from './streams.ts'
@@ -19,8 +20,7 @@ export type WebSocketsOptions = SocketOperationsOptions & {
   path: string
   streams: Streams
   authenticate: AuthenticateSocket
-  /** Marks the session as used (ID-16) and says until when it holds, if that moved. */
-  touch(caller: Caller): Promise<Date | null>
+  touch: Touch
   bounds?: Partial<typeof BOUNDS>
 }
 
@@ -129,10 +129,7 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): We
       registration.heldUntil(endsAt)
       socket.onClose(() => registration.release())
       extra.caller = caller
-      touch(caller).then(
-        (moved) => moved && registration.heldUntil(moved),
-        (error: unknown) => log.warn({ err: error }, 'the use of a session could not be noted'),
-      )
+      touchAside(touch, caller, log, registration.heldUntil)
       return true
     } catch (error) {
       socket.close(closeCodeOf(error))

@@ -1,5 +1,5 @@
 import type { Caller } from '../../graphql/caller.ts'
-import { identitySettings, type SessionLife } from '../settings.ts'
+import { identitySettings } from '../settings.ts'
 import { findSession } from './preauth.ts'
 import { callerFrom } from './standing.ts'
 import { hashSessionToken } from './token.ts'
@@ -19,13 +19,10 @@ export type Authenticated = {
  * The session behind a token, or null when it does not hold: unknown, revoked, ended, of a disabled person or a purged
  * org, all alike (ID-1, 15). The database's clock decides; a fault on the way throws, and is never "nobody".
  */
-export async function authenticate(
-  token: string,
-  life: SessionLife = identitySettings().sessionLife,
-): Promise<Authenticated | null> {
+export async function authenticate(token: string): Promise<Authenticated | null> {
   const hash = hashSessionToken(token)
   if (!hash) return null
-  const row = await findSession(hash, life)
+  const row = await findSession(hash, identitySettings().sessionLife)
   if (!row || row.revoked || row.ended || row.user_status !== 'active') return null
   if (row.org_status !== 'active' && row.org_status !== 'archived') return null
 

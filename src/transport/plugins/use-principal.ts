@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Plugin } from 'graphql-yoga'
 import type { Logger } from 'pino'
-import type { Config } from '../../config.ts'
+import { type Config, isHttps } from '../../config.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import type { CookieJar } from '../../graphql/context.ts'
 import { isRequestError } from '../../graphql/request-errors.ts'
@@ -17,9 +17,8 @@ export type ServerContext = { req: IncomingMessage; res: ServerResponse; request
 
 /** Names the request (PLAT-65) and settles who calls before anything of the document is looked at (ID-1, 2, 14). */
 export function usePrincipal(config: Config, log: Logger): Plugin<object, ServerContext> {
-  const secure = config.MOOTHALL_PUBLIC_URL.startsWith('https:')
+  const secure = isHttps(config)
   const cookieName = sessionCookieName(secure)
-  const life = { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL }
 
   return {
     onRequest({ serverContext }) {
@@ -41,7 +40,7 @@ export function usePrincipal(config: Config, log: Logger): Plugin<object, Server
   async function callerOf(request: IncomingMessage, cookies: CookieJar): Promise<Caller | null> {
     const credential = credentialOf(request.headers, cookieName)
     if (!credential) return null
-    const session = await authenticated(credential, life).catch((error: unknown) => {
+    const session = await authenticated(credential).catch((error: unknown) => {
       // No script can drop the cookie of a session that has ended; kept, it would bar the browser from signing in again.
       if (credential.from === 'cookie' && isRequestError(error)) clearSessionCookies(cookies)
       throw error

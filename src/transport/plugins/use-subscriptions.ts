@@ -18,6 +18,7 @@ import { executeEvent, masked } from '../execute.ts'
 import { maskError } from '../masking.ts'
 import { outletOf } from '../outlet.ts'
 import { contextOf } from '../principal.ts'
+import { type Touch, touchAside } from '../session-use.ts'
 import { type EndReason, type Streams, stillReaches } from '../streams.ts'
 import { Subscription } from '../subscription.ts'
 
@@ -25,8 +26,7 @@ export type SubscriptionsOptions = {
   streams: Streams
   /** The caller as they stand now, for one event; null when the session holds no longer. */
   refresh(caller: Caller): Promise<Caller | null>
-  /** Marks the session as used (ID-16) and says until when it holds, if that moved. */
-  touch(caller: Caller): Promise<Date | null>
+  touch: Touch
   log: Logger
 }
 
@@ -80,10 +80,7 @@ async function open(args: ExecutionArgs, options: SubscriptionsOptions): Promise
       return subscription
     }
     if (outlet.connection === 'own') {
-      options.touch(caller).then(
-        (moved) => moved && registration.heldUntil(moved),
-        (error: unknown) => log.warn({ err: error, requestId }, 'the use of a session could not be noted'),
-      )
+      touchAside(options.touch, caller, log.child({ requestId }), registration.heldUntil)
     }
     const source = await inReadLane(context, () => createSourceEventStream(args))
     if (!(Symbol.asyncIterator in source)) {
