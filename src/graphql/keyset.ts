@@ -1,3 +1,4 @@
+import { isInstant } from '../lib/instant.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { InvalidInputError } from './errors.ts'
 
@@ -31,12 +32,10 @@ export const NEWEST_FIRST: readonly SortKey[] = [
   { field: 'id', type: 'uuid', descending: true },
 ]
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|\+00:00)$/
-
 const FITS: Record<SortKey['type'], (value: unknown) => boolean> = {
   uuid: isUuid,
   text: (value) => typeof value === 'string' && !value.includes('\0'),
-  instant: (value) => typeof value === 'string' && INSTANT.test(value),
+  instant: isInstant,
   number: Number.isFinite,
 }
 

@@ -258,6 +258,18 @@ describe('space', () => {
     expect(some.nodes.map(({ title }: { title: string }) => title)).toEqual(['C', 'A'])
   })
 
+  it.each(['2026-02-30T00:00:00Z', '2026-99-99T99:99:99Z', '0000-01-01T00:00:00Z'])(
+    'PLAT-83 takes no cursor that names the instant %s',
+    async (instant) => {
+      const after = Buffer.from(JSON.stringify([instant, world.home.uuid])).toString('base64url')
+      const { errors } = await world.owner.send(
+        'query ($id: ID!, $after: String) { space(id: $id) { members(after: $after) { nodes { role } } } }',
+        { id: world.home.id, after },
+      )
+      expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: ['after'] }] })
+    },
+  )
+
   it('PLAT-61 answers one list asked for twice with different arguments', async () => {
     const space = await world.space()
     await world.pokerRoom({ space, host: world.owner })
