@@ -29,17 +29,17 @@ async function projected(room: TestRoom, type: string, form: ProjectionForm): Pr
 
 it('ROOM-183 what people called a story goes to the endpoints of its space alone; a story gone by then is null', async () => {
   const { room, host } = await world.pokerRoom({ stories: 0 })
-  const { story } = await host.mutate(
-    'storyAdd',
-    { roomId: room.id, title: 'Secret plan', ref: 'SP-1' },
-    'story { id }',
-  )
+  const { story } = await host.mutate('storyAdd', { roomId: room.id, title: 'Plan', ref: 'SP-1' }, 'story { id }')
+  await host.mutate('storyUpdate', { id: story.id, title: 'Secret plan' })
   await host.mutate('storyEstimate', { id: story.id, estimate: '5' })
   await host.mutate('roomSelect', { roomId: room.id, storyId: story.id })
+  await host.mutate('voteCast', { roomId: room.id, storyId: story.id, roundVersion: '1', card: '5' })
   await host.mutate('roomReveal', { roomId: room.id, roundVersion: '1' })
+  await host.mutate('roomReset', { roomId: room.id })
 
   const { slug } = world.home
-  for (const type of ['story.added', 'story.estimated', 'round.revealed']) {
+  const types = ['story.added', 'story.updated', 'story.estimated', 'round.opened', 'round.revealed', 'round.reset']
+  for (const type of types) {
     const [toSpace] = await projected(room, type, 'space')
     expect(toSpace).toMatchObject({
       storyId: uuidOf(story.id),
@@ -50,6 +50,11 @@ it('ROOM-183 what people called a story goes to the endpoints of its space alone
     expect(toOrg).toMatchObject({ space: { slug }, story: { id: story.id } })
     expect(JSON.stringify(toOrg)).not.toMatch(/Secret plan|SP-1/)
   }
+  const [vote] = await projected(room, 'vote.cast', 'space')
+  expect(vote).toMatchObject({ userId: host.userId, space: { slug } })
+  expect(JSON.stringify(vote)).not.toMatch(/Secret plan|SP-1|"card"/)
+
   await host.mutate('storyDelete', { id: story.id })
+  expect(await projected(room, 'story.deleted', 'space')).toMatchObject([{ storyId: uuidOf(story.id), story: null }])
   expect(await projected(room, 'story.added', 'space')).toMatchObject([{ story: null }])
 })

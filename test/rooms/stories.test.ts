@@ -26,7 +26,7 @@ const remove = (person: Actor, id: string): Promise<Outcome> =>
   person.mutate(
     'storyDelete',
     { id },
-    'room { version poker { revealed roundVersion currentStory { id } stories { id } } }',
+    'storyId room { version poker { revealed roundVersion currentStory { id } stories { id } } }',
   )
 
 async function orderIn(room: TestRoom, viewer: Actor): Promise<string[]> {
@@ -234,7 +234,10 @@ it('ROOM-58 deleting another story touches no round', async () => {
   const { room, host, voters, stories } = await world.pokerRoom({ stories: 2, voters: 1 })
   await open(host, room, stories[1]!)
   await voters[0]!.vote(room, '5')
-  expect(await remove(host, stories[0]!)).toMatchObject({ room: { poker: { currentStory: { id: stories[1] } } } })
+  expect(await remove(host, stories[0]!)).toMatchObject({
+    storyId: stories[0],
+    room: { poker: { currentStory: { id: stories[1] } } },
+  })
   expect((await lastEvents(world, room, 1))[0]!.type).toBe('StoryRemoved')
   expect(await voters[0]!.vote(room, '8')).toMatchObject({ myCard: '8' })
 })

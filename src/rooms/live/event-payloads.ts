@@ -1,4 +1,5 @@
 import type { RoundResult } from '../poker/result.ts'
+import type { TimerEnd } from '../timer/timer.ts'
 
 /** A story's columns as of the event's version. */
 export type StoryColumns = {
@@ -47,7 +48,7 @@ export type RoomEventPayloads = {
   ParticipantJoined: { participant: ParticipantColumns }
   ParticipantChanged: { participant: ParticipantColumns }
   ParticipantLeft: { userId: string; reason: (typeof LEAVE_REASONS)[number] }
-  TimerChanged: { startedAt: string | null; endsAt: string | null; onEnd: 'none' | 'reveal' }
+  TimerChanged: { startedAt: string | null; endsAt: string | null; onEnd: TimerEnd }
   StoryAdded: { story: StoryColumns }
   StoryChanged: { story: StoryColumns }
   StoriesReordered: { positions: readonly { storyId: string; position: number }[] }

@@ -1,11 +1,11 @@
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
-import { change, fact, noChange, type RoomChange, type Step } from '../room/change.ts'
+import { change, noChange, type RoomChange } from '../room/change.ts'
 import { requireCard } from './access.ts'
 import { type Ballot, openBallot } from './ballot.ts'
-import { voteCast } from './events.ts'
 import type { OpenRound } from './poker-room.ts'
 import { revealIfComplete } from './reveal-if-complete.ts'
+import { voteStep } from './vote-step.ts'
 
 export type CastVote = Ballot & { card: string }
 
@@ -21,7 +21,9 @@ export async function castVote(caller: Caller, { card, ...ballot }: CastVote): P
   // Sent, not awaited one by one: what does not depend on an answer goes out in one trip.
   const [, changed] = await Promise.all([
     putVote(caller, room, card),
-    revealIfComplete(room).then((reveal) => change(caller, room, [castStep(caller, room), ...reveal])),
+    revealIfComplete(room).then((reveal) =>
+      change(caller, room, [voteStep('VoteCast', room, caller.userId), ...reveal]),
+    ),
   ])
   return { ...changed, card }
 }
@@ -32,10 +34,4 @@ async function putVote({ userId }: Caller, room: OpenRound, card: string): Promi
     VALUES (${room.orgId}, ${room.id}, ${room.currentStoryId}, ${userId}, ${card}, ${room.roundVersion})
     ON CONFLICT (org_id, story_id, user_id)
     DO UPDATE SET card = excluded.card, round_version = excluded.round_version`
-}
-
-function castStep({ userId }: Caller, room: OpenRound): Step {
-  const storyId = room.currentStoryId
-  const vote = { storyId, roundVersion: String(room.roundVersion), userId }
-  return { type: 'VoteCast', payload: vote, fact: fact(voteCast, vote, { kind: 'Story', id: storyId }) }
 }

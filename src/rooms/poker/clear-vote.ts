@@ -1,9 +1,8 @@
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
-import { change, fact, noChange, type RoomChange, type Step } from '../room/change.ts'
+import { change, noChange, type RoomChange } from '../room/change.ts'
 import { type Ballot, openBallot } from './ballot.ts'
-import { voteCleared } from './events.ts'
-import type { OpenRound } from './poker-room.ts'
+import { voteStep } from './vote-step.ts'
 
 /** Takes the caller's vote back from the round on the table (ROOM-70). It completes no round: it is one vote less. */
 export async function clearVote(caller: Caller, ballot: Ballot): Promise<RoomChange> {
@@ -12,14 +11,7 @@ export async function clearVote(caller: Caller, ballot: Ballot): Promise<RoomCha
 
   const [, changed] = await Promise.all([
     sql`DELETE FROM rooms.votes WHERE org_id = ${room.orgId} AND story_id = ${ballot.storyId} AND user_id = ${caller.userId}`,
-    change(caller, room, [clearedStep(room, caller.userId)]),
+    change(caller, room, [voteStep('VoteCleared', room, caller.userId)]),
   ])
   return changed
-}
-
-/** That somebody's vote in the round on the table is gone. */
-export function clearedStep(room: OpenRound, userId: string): Step {
-  const storyId = room.currentStoryId
-  const vote = { storyId, roundVersion: String(room.roundVersion), userId }
-  return { type: 'VoteCleared', payload: vote, fact: fact(voteCleared, vote, { kind: 'Story', id: storyId }) }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineEvent, nodeId } from '../../platform/index.ts'
 import { REVEAL_REASONS } from '../live/event-payloads.ts'
+import { inSpace } from '../space/projection.ts'
 import { spaceReaders } from '../space/readers.ts'
 import { ofStory } from '../story/projection.ts'
 
@@ -13,12 +14,14 @@ export const roundOpened = defineEvent('round.opened', {
   category: 'audit_only',
   description: 'A story was put on the table of a room, or with null the table was cleared.',
   payload: z.strictObject({ storyId: storyId.nullable(), roundVersion, revealed: z.boolean() }),
+  projection: ofStory,
 })
 
 export const roundReset = defineEvent('round.reset', {
   category: 'audit_only',
   description: 'All votes on the story on the table were removed.',
   payload: z.strictObject({ storyId, roundVersion }),
+  projection: ofStory,
 })
 
 export const roundRevealed = defineEvent('round.revealed', {
@@ -42,10 +45,12 @@ export const voteCast = defineEvent('vote.cast', {
   category: 'audit_only',
   description: 'Somebody voted or changed their vote. Which card, the record never says.',
   payload: vote,
+  projection: inSpace,
 })
 
 export const voteCleared = defineEvent('vote.cleared', {
   category: 'audit_only',
   description: 'A vote was taken back, by its voter or because they became a spectator.',
   payload: vote,
+  projection: inSpace,
 })

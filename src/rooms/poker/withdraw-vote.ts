@@ -1,8 +1,8 @@
 import { sqlOne } from '../../db/sql.ts'
 import type { Step } from '../room/change.ts'
 import type { LockedRoom } from '../room/lock-room.ts'
-import { clearedStep } from './clear-vote.ts'
 import { hasOpenRound } from './poker-room.ts'
+import { voteStep } from './vote-step.ts'
 
 /**
  * Withdraws the vote that somebody who becomes a spectator has in the open round on the table (ROOM-21); no steps: they
@@ -12,5 +12,5 @@ export async function withdrawVote(room: LockedRoom, userId: string): Promise<St
   if (!hasOpenRound(room)) return []
   const { cleared } = await sqlOne<{ cleared: number }>`
     SELECT rooms.round_clear(${room.currentStoryId}, ${userId}) AS cleared`
-  return cleared > 0 ? [clearedStep(room, userId)] : []
+  return cleared > 0 ? [voteStep('VoteCleared', room, userId)] : []
 }

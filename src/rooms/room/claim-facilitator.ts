@@ -5,14 +5,14 @@ import { mayHost } from './access.ts'
 import { change, noChange, type RoomChange } from './change.ts'
 import { FacilitatorPresentError } from './errors.ts'
 import { facilitatorStep } from './facilitator.ts'
+import { holdMembershipOfRoom } from './hold-membership.ts'
 import { lockRoom, requireOpen } from './lock-room.ts'
-import { holdMembership } from './presence.ts'
 
 const PATIENCE_SECONDS = 60
 
 /** Takes the lead of a room that nobody leads, or whose facilitator has given no sign of life for a minute (ROOM-42). */
 export async function claimFacilitator(caller: Caller, { roomId }: { roomId: string }): Promise<RoomChange> {
-  const [, room] = await Promise.all([holdMembership(caller, roomId), lockRoom(caller, roomId)])
+  const [, room] = await Promise.all([holdMembershipOfRoom(caller, roomId), lockRoom(caller, roomId)])
   if (room.me.kind !== 'member' || !mayHost(caller)) throw new ForbiddenError('You cannot lead a room.')
   requireOpen(room)
   if (room.facilitatorId === caller.userId) return noChange(room)

@@ -9,6 +9,8 @@ import { mayHost } from './access.ts'
 import type { ConfigInput } from './config-input.ts'
 import { KindRetiredError } from './errors.ts'
 import { roomCreated } from './events.ts'
+import { firstPhase } from './first-phase.ts'
+import { holdMembership } from './hold-membership.ts'
 import { pokerConfig } from './poker-config.ts'
 
 type NewRoom = { spaceId: string; kind: string; title: string; config: ConfigInput }
@@ -29,18 +31,11 @@ export async function createRoom(
   await sql`
     INSERT INTO rooms.rooms (org_id, id, space_id, kind, title, config, phase, facilitator_id, facilitator_seen_at,
       created_by)
-    VALUES (${orgId}, ${roomId}, ${spaceId}, ${kind}, ${title}, ${JSON.stringify(checked)}::jsonb, 'active', ${userId},
+    VALUES (${orgId}, ${roomId}, ${spaceId}, ${kind}, ${title}, ${JSON.stringify(checked)}::jsonb, ${firstPhase(kind)}, ${userId},
       clock_timestamp(), ${userId})`
   const target = { kind: 'Room', id: roomId } as const
   await record(caller, roomCreated, { target, spaceId, spaceSlug: slug, roomId, payload: { kind } })
   return { roomId }
-}
-
-/** Who departs meanwhile waits, and finds the room that they lead; or is gone already (ROOM-23). */
-async function holdMembership({ orgId, userId }: Caller, spaceId: string): Promise<void> {
-  await sql`
-    SELECT FROM rooms.space_members
-    WHERE org_id = ${orgId} AND space_id = ${spaceId} AND user_id = ${userId} FOR KEY SHARE`
 }
 
 /** A kind that was retired makes no more rooms; one that is not offered is not there (ROOM-31). */

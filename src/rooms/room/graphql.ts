@@ -1,5 +1,4 @@
 import { prisma } from '../../db/prisma.ts'
-import { sqlOne } from '../../db/sql.ts'
 import { arg, argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import type { Context } from '../../graphql/context.ts'
@@ -8,16 +7,15 @@ import { costOfRows } from '../../graphql/list-cost.ts'
 import { userById } from '../../identity/index.ts'
 import { PokerStateType } from '../poker/graphql.ts'
 import { spaceById } from '../space/loads.ts'
+import { TIMER_ENDS, type TimerEnd } from '../timer/timer.ts'
 import { visibleRooms } from './access.ts'
+import { databaseNow } from './change.ts'
 import { RoomConfigType } from './config.ts'
 import { type Participant, participantsOfRoom, peopleOfRoom } from './loads.ts'
 
-export const TimerOnEndEnum = enumOf('TimerOnEnd', 'What the server does when the timer ends.', [
-  'none',
-  'reveal',
-] as const)
+export const TimerOnEndEnum = enumOf('TimerOnEnd', 'What the server does when the timer ends.', TIMER_ENDS)
 
-type TimerColumns = { startedAt: string; endsAt: string; onEnd: 'none' | 'reveal' }
+type TimerColumns = { startedAt: string; endsAt: string; onEnd: TimerEnd }
 const TimerType = builder.objectRef<TimerColumns>('Timer').implement({
   description: 'A room’s one timer, by the clock of `serverNow`.',
   fields: (t) => ({
@@ -61,14 +59,10 @@ async function personIn(context: Context, { roomId, userId }: { roomId: string; 
   return (await peopleOfRoom(context, roomId))?.find((person) => person.userId === userId)
 }
 
-/** The database's clock, by which timers run (ROOM-80). */
-const serverNow = async (): Promise<string> =>
-  (await sqlOne<{ now: string }>`SELECT clock_timestamp()::text AS now`).now
-
 export const SERVER_NOW = {
   type: 'DateTime',
   description: 'The clock that timers run by; a client compares its own.',
-  resolve: serverNow,
+  resolve: () => databaseNow(),
 } as const
 
 builder.prismaNode('Room', {
@@ -131,7 +125,7 @@ builder.prismaNode('Room', {
       nullable: true,
       description: 'The one that runs or has run out; null when none was started or it was stopped.',
       resolve: ({ timerStartedAt: startedAt, timerEndsAt: endsAt, timerOnEnd: onEnd }) =>
-        startedAt && endsAt ? { startedAt, endsAt, onEnd: onEnd as 'none' } : null,
+        startedAt && endsAt ? { startedAt, endsAt, onEnd: onEnd as TimerEnd } : null,
     }),
     serverNow: t.field(SERVER_NOW),
     endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'Null while it goes on.' }),

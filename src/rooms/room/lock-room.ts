@@ -1,6 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
+import type { TimerEnd } from '../timer/timer.ts'
 import { isHost } from './access.ts'
 import { RoomEndedError } from './errors.ts'
 
@@ -24,7 +25,7 @@ export type LockedRoom = {
   readonly roundVersion: bigint
   readonly timerStartedAt: string | null
   readonly timerEndsAt: string | null
-  readonly timerOnEnd: 'none' | 'reveal'
+  readonly timerOnEnd: TimerEnd
   readonly closesAt: string | null
   readonly endedAt: string | null
   readonly firstEndedAt: string | null

@@ -5,6 +5,7 @@ import { mayHost } from './access.ts'
 import { change } from './change.ts'
 import { completeWithout } from './complete-without.ts'
 import { facilitatorStep } from './facilitator.ts'
+import { holdMembershipOfRoom } from './hold-membership.ts'
 import { type LockedRoom, lockRoom } from './lock-room.ts'
 import { joinSteps } from './participants.ts'
 
@@ -15,7 +16,7 @@ const MOST_CONNECTIONS = 10
  * the first to come who may host does (ROOM-43). Nobody is refused because of connections they had before (ROOM-53).
  */
 export async function attachToRoom(caller: Caller, roomId: string, connectionId: string): Promise<{ spaceId: string }> {
-  const [, room] = await Promise.all([holdMembership(caller, roomId), lockRoom(caller, roomId)])
+  const [, room] = await Promise.all([holdMembershipOfRoom(caller, roomId), lockRoom(caller, roomId)])
   await putPresence(caller, room, connectionId)
   const steps = await joinSteps(caller, room)
   if (room.facilitatorId === null && mayHost(caller)) steps.push(facilitatorStep(room, caller.userId, 'AUTO'))
@@ -42,17 +43,6 @@ export async function refreshPresence(orgId: string, connectionIds: readonly str
     WHERE org_id = ${orgId} AND connection_id = ANY (${connectionIds}::uuid[]) RETURNING connection_id`
   const alive = new Set(kept.map(({ connection_id }) => connection_id))
   return connectionIds.filter((id) => !alive.has(id))
-}
-
-/**
- * Who departs from a space first removes the membership and then asks for its rooms; who attaches or takes the lead holds
- * the membership before the room, so that neither misses the other (ROOM-23) and both lock in one order.
- */
-export async function holdMembership({ orgId, userId, standing }: Caller, roomId: string): Promise<void> {
-  if (standing === 'GUEST') return
-  await sql`
-    SELECT FROM rooms.space_members AS m JOIN rooms.rooms AS r ON r.org_id = m.org_id AND r.space_id = m.space_id
-    WHERE r.org_id = ${orgId} AND r.id = ${roomId} AND m.user_id = ${userId} FOR KEY SHARE OF m`
 }
 
 /** One row a connection; beyond ten of one person the one silent for longest goes. */

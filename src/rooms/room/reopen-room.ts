@@ -3,9 +3,8 @@ import type { Caller } from '../../graphql/caller.ts'
 import { requireHostOrOwner } from './access.ts'
 import { change, fact, noChange, type RoomChange } from './change.ts'
 import { roomReopened } from './events.ts'
+import { firstPhase } from './first-phase.ts'
 import { lockRoom } from './lock-room.ts'
-
-const FIRST_PHASE: Record<string, string> = { poker: 'active' }
 
 /** Lets a room that has ended go on, with the story that was on the table (ROOM-33). */
 export async function reopenRoom(caller: Caller, { roomId }: { roomId: string }): Promise<RoomChange> {
@@ -13,8 +12,7 @@ export async function reopenRoom(caller: Caller, { roomId }: { roomId: string })
   requireHostOrOwner(caller, room)
   if (room.endedAt === null) return noChange(room)
 
-  const phase = FIRST_PHASE[room.kind]
-  if (!phase) throw new TypeError(`a ${room.kind} cannot be reopened`)
+  const phase = firstPhase(room.kind)
   const { past } = await sqlOne<{ past: boolean }>`
     SELECT coalesce(${room.closesAt}::timestamptz <= clock_timestamp(), false) AS past`
   return change(caller, room, [

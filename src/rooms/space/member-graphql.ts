@@ -4,9 +4,8 @@ import { enumOf } from '../../graphql/enums.ts'
 import type { SortKey } from '../../graphql/keyset.ts'
 import { userById } from '../../identity/index.ts'
 import { isOrgViewer } from './loads.ts'
-import type { SpaceRole } from './membership.ts'
+import { SPACE_ROLES, type SpaceRole } from './membership.ts'
 
-const SPACE_ROLES = ['owner', 'member'] as const satisfies readonly SpaceRole[]
 export const SpaceRoleEnum = enumOf(
   'SpaceRole',
   'The only permission of a space: owners add and remove members and set roles.',

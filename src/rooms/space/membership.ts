@@ -3,7 +3,8 @@ import type { Caller } from '../../graphql/caller.ts'
 import { ForbiddenError, LastOwnerError, NotFoundError } from '../../graphql/errors.ts'
 import { actsAsOwner } from './access.ts'
 
-export type SpaceRole = 'owner' | 'member'
+export const SPACE_ROLES = ['owner', 'member'] as const
+export type SpaceRole = (typeof SPACE_ROLES)[number]
 export type Membership = {
   slug: string
   userId: string

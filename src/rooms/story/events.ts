@@ -28,16 +28,19 @@ export const storyUpdated = defineEvent('story.updated', {
   category: 'audit_only',
   description: 'The text of a story changed; the names of the fields, not what they say.',
   payload: z.strictObject({ storyId, fields: z.array(z.enum(['title', 'notes', 'ref'])) }),
+  projection: ofStory,
 })
 
 export const storyMoved = defineEvent('story.moved', {
   category: 'audit_only',
   description: 'A story got another place in the order of its room.',
   payload: z.strictObject({ storyId }),
+  projection: ofStory,
 })
 
 export const storyDeleted = defineEvent('story.deleted', {
   category: 'audit_only',
   description: 'A story was deleted, and its votes with it.',
   payload: z.strictObject({ storyId }),
+  projection: ofStory,
 })

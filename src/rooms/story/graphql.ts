@@ -89,7 +89,13 @@ mutation('storyDelete', {
   errors: ROOM_ERRORS,
   needs: 'standing',
   run: deleteStory,
-  payload: (t) => ({ room: roomField(t) }),
+  payload: (t) => ({
+    room: roomField(t),
+    storyId: t.globalID({
+      description: 'Of the story that is gone.',
+      resolve: (deleted) => ({ type: 'Story', id: deleted.storyId }),
+    }),
+  }),
 })
 
 mutation('storyEstimate', {

@@ -12,7 +12,7 @@ const stories: RowsById<StoryRow> = async (orgId, ids) => {
 }
 
 /** The event's payload, its space and its story; what people called the story is for the space alone (ROOM-183). */
-export const ofStory: Projection<{ storyId: string }> = async (event, form, rows) => {
+export const ofStory: Projection<{ storyId: string | null }> = async (event, form, rows) => {
   const story = await rows.row(stories, event.payload.storyId)
   const shown = story && {
     id: encodeId('Story', story.id),

@@ -4,8 +4,9 @@ import { invalidInput } from '../../graphql/errors.ts'
 import { change, type RoomChange } from '../room/change.ts'
 import { lockRoom, requireHost, requireOpen } from '../room/lock-room.ts'
 import { timerStep } from './steps.ts'
+import type { TimerEnd } from './timer.ts'
 
-type TimerStart = { roomId: string; seconds: number; onEnd?: 'none' | 'reveal' | undefined }
+type TimerStart = { roomId: string; seconds: number; onEnd?: TimerEnd | undefined }
 
 /** Starts the room's timer, by the database's clock; one that runs is replaced (ROOM-80). */
 export async function startTimer(caller: Caller, { roomId, seconds, onEnd = 'none' }: TimerStart): Promise<RoomChange> {

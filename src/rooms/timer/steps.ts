@@ -1,9 +1,9 @@
 import { fact, type Step } from '../room/change.ts'
 import type { LockedRoom } from '../room/lock-room.ts'
 import { timerSet } from './events.ts'
+import type { TimerEnd } from './timer.ts'
 
-type OnEnd = LockedRoom['timerOnEnd']
-type Running = { startedAt: string; endsAt: string; onEnd: OnEnd }
+type Running = { startedAt: string; endsAt: string; onEnd: TimerEnd }
 
 /** Starts the timer or moves its end; a room has one (ROOM-80). */
 export function timerStep(
