@@ -4,6 +4,7 @@ import type { Caller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { record } from '../../platform/index.ts'
 import { memberAdded } from './events.ts'
+import { holdStanding } from './hold-standing.ts'
 import { requireOwner } from './membership.ts'
 import { standingIn } from './standing.ts'
 
@@ -16,6 +17,7 @@ export async function addMember(
 ): Promise<{ spaceId: string; userId: string }> {
   const { orgId } = caller
   const { slug } = await requireOwner(caller, id)
+  await holdStanding(orgId, userId)
   const account = await accountOf(orgId, userId)
   const watches = spectator ?? account === 'agent' // agents start as spectators (ROOM-22)
   const added = await sql`

@@ -3,6 +3,7 @@ import type { Caller } from '../../graphql/caller.ts'
 import { newId } from '../../lib/type-id.ts'
 import { record } from '../../platform/index.ts'
 import { spaceCreated } from './events.ts'
+import { holdStanding } from './hold-standing.ts'
 import { requireFreeSlug, requireSlug } from './slug.ts'
 
 type NewSpace = { slug: string; name: string; passcode?: string | undefined }
@@ -15,6 +16,7 @@ export async function createSpace(
   const { orgId, userId } = caller
   requireSlug(slug)
   await requireFreeSlug(orgId, slug)
+  await holdStanding(orgId, userId)
 
   const spaceId = newId()
   await sql`

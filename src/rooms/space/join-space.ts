@@ -9,6 +9,7 @@ import { record, startAttempt } from '../../platform/index.ts'
 import { roomsSettings } from '../settings.ts'
 import { WrongPasscodeError } from './errors.ts'
 import { memberJoined } from './events.ts'
+import { holdStanding } from './hold-standing.ts'
 
 type JoinSpace = { slug: string; passcode?: string | undefined }
 type Door = { spaceId: string; passcode: string; isMember: boolean }
@@ -63,6 +64,7 @@ async function enterSpace(caller: Caller, slug: string, passcode: string): Promi
     return { spaceId }
   }
   if (wanted !== '' && !isSame(passcode, wanted)) throw new WrongPasscodeError()
+  await holdStanding(orgId, userId)
   const joined = await sql`
     INSERT INTO rooms.space_members (org_id, space_id, user_id) VALUES (${orgId}, ${spaceId}, ${userId})
     ON CONFLICT DO NOTHING RETURNING 1`
