@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { startEmbedded } from './embedded.ts'
@@ -7,6 +7,7 @@ import { EmbeddedError } from './embedded-error.ts'
 import { readKeepsake } from './embedded-passwords.ts'
 import { isolationFaults } from './isolation.ts'
 import { migrate, migrationStatus, withMigrationLock } from './migrate.ts'
+import { withClient } from './with-client.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../../prisma/migrations')
 const EMBEDDED_NAME = 'moothall'
@@ -56,7 +57,7 @@ export async function openDatabase(
     listenUrl: url,
     ownerUrl: server.ownerUrl(EMBEDDED_NAME),
     embedded: true,
-    hasOrgs: () => withClient(server.superuserUrl(EMBEDDED_NAME), hasOrgs),
+    hasOrgs: () => withClient(starting(server.superuserUrl(EMBEDDED_NAME)), hasOrgs),
     close: () => server.stop(),
   }
 }
@@ -83,14 +84,14 @@ export async function bringUpToDate(
 
 /** Refuses a connection that could get past tenant isolation (PLAT-2). */
 export async function requireIsolation({ appUrl }: Database): Promise<void> {
-  const faults = await withClient(appUrl, isolationFaults)
+  const faults = await withClient(starting(appUrl), isolationFaults)
   if (faults.length === 0) return
   throw new DatabaseRefusedError(`The database would not keep tenants apart: ${faults.join('; ')}.`)
 }
 
 /** Begins a new era of facts when transaction ids have started again, as after a logical restore (PLAT-18). */
 export async function settleAuditEra({ appUrl }: Database): Promise<void> {
-  await withClient(appUrl, (client) =>
+  await withClient(starting(appUrl), (client) =>
     withMigrationLock(client, () => client.query('SELECT platform.maint_audit_era()')),
   )
 }
@@ -100,16 +101,8 @@ async function hasOrgs(client: pg.Client): Promise<boolean> {
   return rows[0]?.any === true
 }
 
-async function withClient<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString,
-    application_name: 'moothall start',
-    connectionTimeoutMillis: 10_000,
-  })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
+const starting = (connectionString: string) => ({
+  connectionString,
+  application_name: 'moothall start',
+  connectionTimeoutMillis: 10_000,
+})

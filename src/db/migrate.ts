@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { APP_ROLE, OWNER_ROLE } from './roles.ts'
+import { withClient } from './with-client.ts'
 
 export type MigrationFault =
   | 'unreadable'
@@ -41,8 +42,7 @@ const LOCK = 5_021_977_401_955n
 export async function migrate(options: { url: string; folder: string; lock?: bigint }): Promise<{ applied: string[] }> {
   const files = await readFolder(options.folder)
   const lock = options.lock ?? LOCK
-  const client = await connect(options.url)
-  try {
+  return withClient(migrating(options.url), async (client) => {
     await requireOwner(client)
     if (findPending(files, await readRecords(client)).length === 0) return { applied: [] }
     await inTransaction(client, lock, () => createTable(client))
@@ -57,9 +57,7 @@ export async function migrate(options: { url: string; folder: string; lock?: big
       if (ran) applied.push(file.name)
     }
     return { applied }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** What is applied and what is pending; refuses as `migrate` would, and changes nothing. */
@@ -68,14 +66,11 @@ export async function migrationStatus(options: {
   folder: string
 }): Promise<{ applied: string[]; pending: string[] }> {
   const files = await readFolder(options.folder)
-  const client = await connect(options.url)
-  try {
-    const pending = findPending(files, await readRecords(client))
-    const names = (list: MigrationFile[]) => list.map((file) => file.name)
-    return { applied: names(files.filter((file) => !pending.includes(file))), pending: names(pending) }
-  } finally {
-    await client.end()
-  }
+  const pending = await withClient(migrating(options.url), async (client) =>
+    findPending(files, await readRecords(client)),
+  )
+  const names = (list: MigrationFile[]) => list.map((file) => file.name)
+  return { applied: names(files.filter((file) => !pending.includes(file))), pending: names(pending) }
 }
 
 /** Does something else at start that only one process may do at a time. */
@@ -125,11 +120,7 @@ function findPending(files: MigrationFile[], records: MigrationRecord[]): Migrat
   return pending
 }
 
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, application_name: 'moothall migrate' })
-  await client.connect()
-  return client
-}
+const migrating = (url: string) => ({ connectionString: url, application_name: 'moothall migrate' })
 
 async function requireOwner(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: string }>('SELECT current_user AS role')

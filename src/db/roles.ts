@@ -1,5 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { withClient } from './with-client.ts'
 
 export const OWNER_ROLE = 'moothall_owner'
 export const APP_ROLE = 'moothall_app'
@@ -45,7 +46,7 @@ export async function ensureRoles(client: pg.ClientBase, passwords: RolePassword
 
 /** Makes the database unless it is there, and its rights in any case. Several processes may ask at once. */
 export async function ensureDatabase(superuserUrl: (database: string) => string, database: string): Promise<void> {
-  await connected(superuserUrl('postgres'), async (client) => {
+  await withClient({ connectionString: superuserUrl('postgres') }, async (client) => {
     // Held by the session, because CREATE DATABASE runs in no transaction.
     await client.query(`SELECT pg_advisory_lock(hashtextextended('moothall database', 0))`)
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [database])
@@ -55,18 +56,8 @@ export async function ensureDatabase(superuserUrl: (database: string) => string,
            TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'`,
       )
     }
-    await connected(superuserUrl(database), (inside) => inside.query(databaseSql(database)))
+    await withClient({ connectionString: superuserUrl(database) }, (inside) => inside.query(databaseSql(database)))
   })
-}
-
-async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }
 
 /** ALTER names an attribute only where it is wrong: naming SUPERUSER at all is a superuser's privilege. */
