@@ -20,7 +20,7 @@ builder.prismaNode('Deck', {
   }),
 })
 
-const DeckPreset = builder.objectRef<Deck & { preset: PresetName }>('DeckPreset').implement({
+const DeckPresetType = builder.objectRef<Deck & { preset: PresetName }>('DeckPreset').implement({
   description: 'A deck that every space has, read-only.',
   fields: (t) => ({
     preset: t.field({
@@ -36,7 +36,7 @@ const DeckPreset = builder.objectRef<Deck & { preset: PresetName }>('DeckPreset'
 
 builder.queryField('deckPresets', (t) =>
   t.field({
-    type: [DeckPreset],
+    type: [DeckPresetType],
     authScopes: { needs: 'standing' },
     description: 'The decks that every space has.',
     resolve: () => PRESET_NAMES.map((preset) => ({ preset, ...DECK_PRESETS[preset] })),

@@ -38,7 +38,7 @@ for (const type of ['StoryAdded', 'StoryChanged'] as const) {
     }),
   }))
 }
-const StoryPosition = builder.objectRef<{ storyId: string; position: number }>('StoryPosition').implement({
+const StoryPositionType = builder.objectRef<{ storyId: string; position: number }>('StoryPosition').implement({
   description: 'Where a story stands now.',
   fields: (t) => ({
     storyId: t.globalID({ description: 'Which story.', resolve: (row) => storyId(row.storyId) }),
@@ -47,7 +47,7 @@ const StoryPosition = builder.objectRef<{ storyId: string; position: number }>('
 })
 event('StoriesReordered', 'One story moved, or all were numbered anew.', (t) => ({
   positions: t.field({
-    type: [StoryPosition],
+    type: [StoryPositionType],
     description: 'Of those that stand elsewhere now.',
     resolve: ({ payload }) => [...payload.positions],
   }),

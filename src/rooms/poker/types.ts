@@ -24,7 +24,7 @@ export const VoteType = builder.objectRef<KnownVote>('Vote').implement({
   }),
 })
 
-const CardCount = builder.objectRef<{ card: string; count: number }>('CardCount').implement({
+const CardCountType = builder.objectRef<{ card: string; count: number }>('CardCount').implement({
   description: 'How often a card was played.',
   fields: (t) => ({
     card: t.exposeString('card', { description: 'As the deck has it.' }),
@@ -37,7 +37,7 @@ export const RoundResultType = builder.objectRef<RoundResult>('RoundResult').imp
   fields: (t) => ({
     counted: t.exposeInt('counted', { description: 'Votes with a card that is not special.' }),
     distribution: t.field({
-      type: [CardCount],
+      type: [CardCountType],
       ...costOfRows(10),
       resolve: ({ distribution }) => distribution,
       description: 'Every card in deck order, special ones last.',

@@ -7,7 +7,7 @@ import {
   onUserErased,
 } from '../../identity/index.ts'
 import { registerSpaceSlugs } from '../../platform/index.ts'
-import { memberChanged } from '../room/member-changed.ts'
+import { followMember } from '../room/follow-member.ts'
 import { depart } from './depart.ts'
 import { memberRemoved } from './events.ts'
 
@@ -25,7 +25,7 @@ async function followRole({ orgId, userId, from, to, by }: MemberRoleChanged): P
   if (from !== 'viewer' && to !== 'viewer') return
   const spaceIds = await spacesOf(orgId, userId)
   const watches = to === 'viewer'
-  await memberChanged(by, { orgId, spaceIds, userId, spectator: watches, because: 'role', mayHost: !watches })
+  await followMember(by, { orgId, spaceIds, userId, spectator: watches, setBy: 'role', mayHost: !watches })
 }
 
 async function spacesOf(orgId: string, userId: string): Promise<string[]> {

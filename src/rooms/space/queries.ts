@@ -7,7 +7,7 @@ import { InvalidInputError } from '../../graphql/errors.ts'
 import { filterOf } from '../../graphql/filters.ts'
 import type { SortKey } from '../../graphql/keyset.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
-import { Viewer } from '../../identity/index.ts'
+import { ViewerType } from '../../identity/index.ts'
 import { visibleSpaces } from './access.ts'
 import { SpaceConnection, SpaceEdge } from './graphql.ts'
 import { ownSpaces } from './own-spaces.ts'
@@ -66,7 +66,7 @@ builder.queryField('space', (t) =>
   }),
 )
 
-builder.objectField(Viewer, 'spaces', (t) =>
+builder.objectField(ViewerType, 'spaces', (t) =>
   t.connection(
     {
       type: 'Space',

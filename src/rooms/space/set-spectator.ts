@@ -2,7 +2,7 @@ import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import { record } from '../../platform/index.ts'
-import { memberChanged } from '../room/member-changed.ts'
+import { followMember } from '../room/follow-member.ts'
 import { actsAsOwner } from './access.ts'
 import { spectatorSet } from './events.ts'
 import { findMembership, requireMember } from './membership.ts'
@@ -28,12 +28,12 @@ export async function setSpectator(
     UPDATE rooms.space_members SET spectator = ${spectator}
     WHERE org_id = ${orgId} AND space_id = ${id} AND user_id = ${userId} AND spectator <> ${spectator} RETURNING 1`
   if (changed.length === 0) return { spaceId: id, userId, voteWithdrawn: false }
-  const voteWithdrawn = await memberChanged(caller, {
+  const voteWithdrawn = await followMember(caller, {
     orgId,
     spaceIds: [id],
     userId,
     spectator,
-    because: 'flag',
+    setBy: 'flag',
     mayHost: true,
   })
   await record(caller, spectatorSet, {

@@ -14,7 +14,7 @@ export type MemberChange = {
   userId: string
   /** What they are from now on, by their own flag or because of their role in the org (ROOM-21, 22). */
   spectator: boolean
-  because: 'flag' | 'role'
+  setBy: 'flag' | 'role'
   mayHost: boolean
 }
 
@@ -23,14 +23,14 @@ export type MemberChange = {
  * withdrawn, who may host no longer leads no longer, and a round that waited for nobody else is complete. Says whether a
  * vote was withdrawn. All rooms that go on are locked, so that no vote cast meanwhile escapes.
  */
-export async function memberChanged(actor: Actor, member: MemberChange): Promise<boolean> {
+export async function followMember(actor: Actor, member: MemberChange): Promise<boolean> {
   let withdrawn = false
   for (const { id, watches } of await roomsToLook(member)) {
     const room = await lockRoomAsSystem(member.orgId, id)
     if (!room) continue
     // Whoever watches by their own flag was a spectator before their role made them one.
-    const turns = member.because === 'flag' || !watches
-    const steps = await stepsFor(room, member, turns)
+    const differs = member.setBy === 'flag' || !watches
+    const steps = await stepsFor(room, member, differs)
     withdrawn ||= steps.some(({ type }) => type === 'VoteCleared')
     await change(actor, room, steps)
   }
@@ -51,10 +51,10 @@ function roomsToLook({ orgId, spaceIds, userId }: MemberChange): Promise<{ id: s
     ORDER BY r.id`
 }
 
-async function stepsFor(room: LockedRoom, member: MemberChange, turns: boolean): Promise<Step[]> {
+async function stepsFor(room: LockedRoom, member: MemberChange, differs: boolean): Promise<Step[]> {
   const { userId, spectator, mayHost } = member
   const steps: Step[] = []
-  if (turns) {
+  if (differs) {
     if (spectator) steps.push(...(await withdrawVote(room, userId)))
     const participant = await participantIn(room, userId)
     if (participant) steps.push({ type: 'ParticipantChanged', payload: { participant } })
@@ -63,7 +63,7 @@ async function stepsFor(room: LockedRoom, member: MemberChange, turns: boolean):
     }
   }
   if (!mayHost && room.facilitatorId === userId) steps.push(await reassignedStep(room))
-  return turns && spectator ? [...steps, ...(await revealIfComplete(room))] : steps
+  return differs && spectator ? [...steps, ...(await revealIfComplete(room))] : steps
 }
 
 /** With open voting the round waits for a list, which a spectator is skipped in and comes back to (ROOM-68). */
