@@ -4,7 +4,7 @@ import { builder, callerOf } from '../../graphql/builder.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { NO_ROWS } from '../../graphql/no-rows.ts'
 import { createOrg } from './create-org.ts'
-import { OrgSummary } from './summary.ts'
+import { OrgSummaryType } from './summary.ts'
 
 builder.prismaNode('Org', {
   description: 'The tenant: everything belongs to exactly one.',
@@ -42,7 +42,7 @@ mutation('orgCreate', {
   run: createOrg,
   payload: (t) => ({
     org: t.field({
-      type: OrgSummary,
+      type: OrgSummaryType,
       description: 'It is not the active one yet.',
       resolve: ({ org }) => org,
     }),

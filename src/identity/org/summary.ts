@@ -7,7 +7,7 @@ import { StandingEnum } from '../session/standing-type.ts'
 
 export type OrgSummaryRow = { id: string; slug: string; name: string; archived: boolean; standing: Standing }
 
-export const OrgSummary = builder.objectRef<OrgSummaryRow>('OrgSummary').implement({
+export const OrgSummaryType = builder.objectRef<OrgSummaryRow>('OrgSummary').implement({
   description: 'An org that one is a member of, whether it is the active one or not.',
   fields: (t) => ({
     id: t.id({ description: 'The id of the Org.', resolve: (org) => encodeId('Org', org.id) }),

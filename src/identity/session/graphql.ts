@@ -8,7 +8,7 @@ import { LimitReachedError } from '../../graphql/errors.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { NO_ROWS } from '../../graphql/no-rows.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
-import { Viewer, viewer } from '../viewer/viewer-type.ts'
+import { ViewerType, viewer } from '../viewer/viewer-type.ts'
 import { reachableSessions, seesOrigin } from './access.ts'
 import { createAnonymousSession } from './create-anonymous-session.ts'
 import { createSessionWithPassword } from './create-session-with-password.ts'
@@ -143,7 +143,7 @@ mutation('sessionEnd', {
   operations: 'own',
   run: endSession,
   payload: (t) => ({
-    viewer: t.field({ type: Viewer, description: 'Nobody, from here on.', resolve: () => viewer }),
+    viewer: t.field({ type: ViewerType, description: 'Nobody, from here on.', resolve: () => viewer }),
   }),
 })
 

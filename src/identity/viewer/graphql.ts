@@ -6,15 +6,15 @@ import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { NO_ROWS } from '../../graphql/no-rows.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
-import { OrgSummary, orgsOf } from '../org/summary.ts'
+import { OrgSummaryType, orgsOf } from '../org/summary.ts'
 import { SessionConnection, SessionEdge } from '../session/graphql.ts'
 import { liveSessionIds } from '../session/live-sessions.ts'
 import { StandingEnum } from '../session/standing-type.ts'
 import { userById } from '../user/loads.ts'
 import { updateViewer } from './update-viewer.ts'
-import { Viewer, viewer } from './viewer-type.ts'
+import { ViewerType, viewer } from './viewer-type.ts'
 
-Viewer.implement({
+ViewerType.implement({
   description: 'Whoever asks, and how far they reach. For nobody everything is null or empty.',
   fields: (t) => ({
     user: t.prismaField({
@@ -38,7 +38,7 @@ Viewer.implement({
         caller?.standing ? prisma.org.findUnique({ ...query, where: { id: caller.orgId } }) : null,
     }),
     orgs: t.field({
-      type: [OrgSummary],
+      type: [OrgSummaryType],
       ...perViewer('Where the person is a member, the org used last first. Empty in an embedded session.'),
       resolve: (_viewer, _args, { caller }) => orgsOf(caller),
     }),
@@ -76,7 +76,7 @@ Viewer.implement({
 
 builder.queryField('viewer', (t) =>
   t.field({
-    type: Viewer,
+    type: ViewerType,
     description: 'Whoever asks. Works for nobody too, and for a person without standing in the active org.',
     authScopes: { needs: 'anyone' },
     resolve: () => viewer,
@@ -94,6 +94,6 @@ mutation('viewerUpdate', {
   needs: 'standing',
   run: updateViewer,
   payload: (t) => ({
-    viewer: t.field({ type: Viewer, description: 'Oneself, as changed.', resolve: () => viewer }),
+    viewer: t.field({ type: ViewerType, description: 'Oneself, as changed.', resolve: () => viewer }),
   }),
 })

@@ -14,7 +14,7 @@ import { auditFilter } from './filter.ts'
 
 type Item = { event: AuditEvent; position: Position }
 
-const AuditFeedItem = builder.objectRef<Item>('AuditFeedItem').implement({
+const AuditFeedItemType = builder.objectRef<Item>('AuditFeedItem').implement({
   description: 'One event of the feed.',
   fields: (t) => ({
     event: t.field({
@@ -26,13 +26,13 @@ const AuditFeedItem = builder.objectRef<Item>('AuditFeedItem').implement({
   }),
 })
 
-const AuditFeedPage = builder
+const AuditFeedPageType = builder
   .objectRef<{ items: Item[]; end: Position; caughtUp: boolean }>('AuditFeedPage')
   .implement({
     description: 'A stretch of the feed.',
     fields: (t) => ({
       items: t.field({
-        type: [AuditFeedItem],
+        type: [AuditFeedItemType],
         description: 'In the order of the feed.',
         resolve: ({ items }) => items,
       }),
@@ -83,7 +83,7 @@ const follow = argumentsOf({
 
 builder.queryField('auditFeed', (t) =>
   t.field({
-    type: AuditFeedPage,
+    type: AuditFeedPageType,
     description: `Every event of the org, for owners and admins, ${ORDER}. Payloads are without what only \`auditEvents\` shows.`,
     args: read.args,
     authScopes: { needs: 'admin' },
@@ -103,7 +103,7 @@ builder.queryField('auditFeed', (t) =>
 
 builder.subscriptionField('auditFeed', (t) =>
   t.field({
-    type: AuditFeedItem,
+    type: AuditFeedItemType,
     description: `The same feed as it grows, ${ORDER}. After a break go on with the last cursor.`,
     args: follow.args,
     authScopes: { needs: 'admin' },

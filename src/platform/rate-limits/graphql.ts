@@ -1,7 +1,7 @@
 import { builder } from '../../graphql/builder.ts'
 import type { CostBudget } from '../../graphql/context.ts'
 
-const RateLimit = builder.objectRef<CostBudget & { cost: number }>('RateLimit').implement({
+const RateLimitType = builder.objectRef<CostBudget & { cost: number }>('RateLimit').implement({
   description: 'What the caller may still ask for this minute. Also in `extensions.cost` of every answer.',
   fields: (t) => ({
     limit: t.exposeInt('limit', { description: 'Cost a minute of one actor.' }),
@@ -17,7 +17,7 @@ const RateLimit = builder.objectRef<CostBudget & { cost: number }>('RateLimit').
 
 builder.queryField('rateLimit', (t) =>
   t.field({
-    type: RateLimit,
+    type: RateLimitType,
     description: "The caller's budget of query cost.",
     authScopes: { needs: 'anyone' },
     resolve: (_root, _args, { cost }) => {
