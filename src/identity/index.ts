@@ -6,12 +6,10 @@ import './viewer/graphql.ts'
 export {
   type MemberRoleChanged,
   type MembershipRevoked,
-  type OrgPurgeStep,
   onMemberRoleChanged,
   onMembershipRevoked,
   onOrgPurgeStep,
   onUserErased,
-  type UserErased,
 } from './hooks.ts'
 export { createUser } from './membership/create-user.ts'
 export { revokeMembership } from './membership/revoke-membership.ts'
