@@ -1,0 +1,344 @@
+import { randomBytes } from 'node:crypto'
+import { newId } from '../../src/lib/type-id.ts'
+import type { Actor } from '../support/actor.ts'
+import { uuidOf, type World } from '../support/world.ts'
+import { absentOf } from './crawler.ts'
+import { PASSWORD, type Play } from './stage.ts'
+
+type Person = 'host' | 'steward' | 'deputy' | 'member' | 'newcomer'
+
+/** How a mutation is called so that it changes something, and what it then puts on record. */
+export type MutationPlay = {
+  /** Who may, of the people of a play. */
+  readonly by: Person | 'nobody'
+  /** What must be so before. */
+  readonly prepare?: (world: World, play: Play) => Promise<unknown>
+  readonly input?: (play: Play) => object
+  /** Other inputs that are right, for what the first one leaves out. */
+  readonly others?: readonly ((play: Play) => object)[]
+  /** The facts that the change is, in order (PLAT-11, 13); none where a body's spec calls it liveness. */
+  readonly facts: readonly string[]
+  /** The same call again: `nothing` when all is so already (ROOM-4), the facts of one more change, or an error's code. */
+  readonly again: 'nothing' | { readonly facts: readonly string[] } | { readonly code: string }
+  /** A call that is refused although it may be made, with its code and what a refusal puts on record. */
+  readonly refused: {
+    readonly input: (play: Play) => object
+    readonly code: string
+    readonly facts?: readonly string[]
+  } | null
+}
+
+export const fresh = (): string => randomBytes(6).toString('hex')
+
+/** Stands in whatever people may write, so that it is found where it must not be. */
+export const WRITTEN = 'zqwritten'
+const more = (...facts: string[]) => ({ facts })
+const notThere = (field: string, type: string) => ({
+  input: () => ({ [field]: absentOf(type) }),
+  code: 'NOT_FOUND',
+})
+
+const ended = (world: World, { room }: Play) =>
+  world.sql(`UPDATE rooms.rooms SET phase = 'done', ended_at = now() WHERE id = $1`, [room.uuid])
+const timed = (world: World, { room }: Play) =>
+  world.sql(
+    `UPDATE rooms.rooms SET timer_started_at = now(), timer_ends_at = now() + interval '1 hour' WHERE id = $1`,
+    [room.uuid],
+  )
+const silent = (world: World, { room }: Play) =>
+  world.sql(`UPDATE rooms.rooms SET facilitator_seen_at = now() - interval '2 minutes' WHERE id = $1`, [room.uuid])
+/** Somebody's vote in the round on the table. */
+export const voted =
+  (person: Pick<Actor, 'userId'>) =>
+  (world: World, { room }: Play) =>
+    world.sql(
+      `INSERT INTO rooms.votes (org_id, room_id, story_id, user_id, card, round_version) VALUES ($1, $2, $3, $4, '5', $5)`,
+      [room.orgId, room.uuid, uuidOf(room.round.storyId), person.userId, room.round.roundVersion],
+    )
+
+const config = (deck: object) => ({ poker: { deck, autoReveal: false, openVoting: false } })
+const newRoom = (deck: (play: Play) => object) => (play: Play) => ({
+  spaceId: play.space.id,
+  kind: 'poker',
+  title: WRITTEN,
+  config: config(deck(play)),
+})
+
+/** Every mutation of the schema; a test fails while one is missing. */
+export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
+  orgCreate: {
+    by: 'newcomer',
+    input: ({ space }) => ({ slug: `o${space.slug}`, name: WRITTEN, allowAnonymous: true }),
+    facts: ['org.created'],
+    again: { code: 'CONFLICT' },
+    refused: { input: () => ({ slug: '-', name: WRITTEN }), code: 'INVALID_INPUT' },
+  },
+  sessionCreateAnonymous: {
+    by: 'nobody',
+    input: ({ orgSlug }) => ({ orgSlug, displayName: WRITTEN, delivery: 'BEARER' }),
+    facts: ['session.created'],
+    again: more('session.created'),
+    refused: { input: () => ({ orgSlug: `none-${fresh()}`, displayName: WRITTEN }), code: 'NOT_FOUND' },
+  },
+  sessionCreateWithPassword: {
+    by: 'nobody',
+    input: ({ email, orgSlug }) => ({ email, password: PASSWORD, orgSlug, delivery: 'BEARER' }),
+    facts: ['session.created'],
+    again: more('session.created'),
+    // ID-23: the one refusal that is a fact.
+    refused: {
+      input: ({ email }) => ({ email, password: WRITTEN }),
+      code: 'SIGN_IN_FAILED',
+      facts: ['auth.sign_in_failed'],
+    },
+  },
+  sessionEnd: { by: 'member', facts: ['session.ended'], again: { code: 'UNAUTHENTICATED' }, refused: null },
+  sessionEndAll: {
+    by: 'member',
+    input: () => ({ exceptCurrent: true }),
+    facts: ['session.revoked'],
+    again: 'nothing',
+    refused: null,
+  },
+  sessionRevoke: {
+    by: 'member',
+    input: ({ otherSessionId }) => ({ id: otherSessionId }),
+    facts: ['session.revoked'],
+    again: 'nothing',
+    refused: notThere('id', 'Session'),
+  },
+  viewerUpdate: {
+    by: 'newcomer',
+    input: ({ space }) => ({ displayName: `${WRITTEN} ${space.slug}`, avatarIcon: WRITTEN, notificationSounds: true }),
+    facts: ['user.updated'],
+    again: 'nothing',
+    refused: { input: () => ({ displayName: `${WRITTEN}\u202e` }), code: 'INVALID_INPUT' },
+  },
+  spaceCreate: {
+    by: 'newcomer',
+    input: ({ space }) => ({ slug: `n${space.slug}`, name: WRITTEN, passcode: WRITTEN }),
+    facts: ['space.created'],
+    again: { code: 'CONFLICT' },
+    refused: { input: ({ space }) => ({ slug: space.slug, name: WRITTEN }), code: 'CONFLICT' },
+  },
+  spaceUpdate: {
+    by: 'steward',
+    input: ({ space }) => ({ id: space.id, slug: `u${space.slug}`, name: WRITTEN, passcode: WRITTEN }),
+    facts: ['space.updated'],
+    again: 'nothing',
+    refused: { input: ({ space }) => ({ id: space.id, name: WRITTEN, slug: 'A b' }), code: 'INVALID_INPUT' },
+  },
+  spaceJoin: {
+    by: 'newcomer',
+    input: ({ space }) => ({ slug: space.slug, passcode: '' }),
+    facts: ['space.member_joined'],
+    again: 'nothing',
+    refused: { input: () => ({ slug: `none-${fresh()}`, passcode: WRITTEN }), code: 'NOT_FOUND' },
+  },
+  spaceLeave: {
+    by: 'member',
+    input: ({ space }) => ({ id: space.id }),
+    facts: ['space.member_left', 'room.participant_left'],
+    again: { code: 'NOT_FOUND' },
+    refused: notThere('id', 'Space'),
+  },
+  // ROOM-180: liveness.
+  spaceSeen: {
+    by: 'member',
+    input: ({ space }) => ({ id: space.id }),
+    facts: [],
+    again: 'nothing',
+    refused: notThere('id', 'Space'),
+  },
+  spaceMemberAdd: {
+    by: 'steward',
+    input: ({ space, newcomer }) => ({ id: space.id, userId: newcomer.id, spectator: false }),
+    facts: ['space.member_added'],
+    again: 'nothing',
+    refused: { input: ({ space }) => ({ id: space.id, userId: absentOf('User') }), code: 'NOT_FOUND' },
+  },
+  spaceMemberRoleSet: {
+    by: 'steward',
+    input: ({ space, member }) => ({ id: space.id, userId: member.id, role: 'OWNER' }),
+    facts: ['space.member_role_set'],
+    again: 'nothing',
+    refused: {
+      input: ({ space, newcomer }) => ({ id: space.id, userId: newcomer.id, role: 'OWNER' }),
+      code: 'NOT_FOUND',
+    },
+  },
+  spaceMemberRemove: {
+    by: 'steward',
+    input: ({ space, member }) => ({ id: space.id, userId: member.id }),
+    facts: ['space.member_removed', 'room.participant_left'],
+    again: { code: 'NOT_FOUND' },
+    refused: { input: ({ space, newcomer }) => ({ id: space.id, userId: newcomer.id }), code: 'NOT_FOUND' },
+  },
+  // A vote is withdrawn with it (ROOM-21): two facts.
+  spaceSpectatorSet: {
+    by: 'member',
+    prepare: (world, play) => voted(play.member)(world, play),
+    input: ({ space }) => ({ id: space.id, spectator: true }),
+    others: [({ space, member }) => ({ id: space.id, spectator: true, userId: member.id })],
+    facts: ['vote.cleared', 'space.spectator_set'],
+    again: 'nothing',
+    refused: { input: ({ space, host }) => ({ id: space.id, spectator: true, userId: host.id }), code: 'FORBIDDEN' },
+  },
+  roomCreate: {
+    by: 'host',
+    input: newRoom(() => ({ cards: { name: WRITTEN, cards: ['1', '2'], ordinal: false } })),
+    others: [newRoom(({ deckId }) => ({ id: deckId })), newRoom(() => ({ preset: 'FIBONACCI' }))],
+    facts: ['room.created'],
+    again: more('room.created'),
+    refused: { input: newRoom(() => ({ id: absentOf('Deck') })), code: 'NOT_FOUND' },
+  },
+  roomRename: {
+    by: 'host',
+    input: ({ room }) => ({ roomId: room.id, title: WRITTEN }),
+    facts: ['room.updated'],
+    again: 'nothing',
+    refused: { input: () => ({ roomId: absentOf('Room'), title: WRITTEN }), code: 'NOT_FOUND' },
+  },
+  roomEnd: {
+    by: 'host',
+    prepare: timed,
+    input: ({ room }) => ({ roomId: room.id }),
+    facts: ['room.ended'],
+    again: 'nothing',
+    refused: notThere('roomId', 'Room'),
+  },
+  roomReopen: {
+    by: 'host',
+    prepare: ended,
+    input: ({ room }) => ({ roomId: room.id }),
+    facts: ['room.reopened'],
+    again: 'nothing',
+    refused: notThere('roomId', 'Room'),
+  },
+  roomDelete: {
+    by: 'host',
+    input: ({ room }) => ({ id: room.id }),
+    facts: ['room.deleted'],
+    again: { code: 'NOT_FOUND' },
+    refused: notThere('id', 'Room'),
+  },
+  // ROOM-180: liveness, for whoever took part already.
+  roomHeartbeat: {
+    by: 'member',
+    input: ({ room, connectionId }) => ({ roomId: room.id, connectionId }),
+    facts: [],
+    again: 'nothing',
+    refused: { input: () => ({ roomId: absentOf('Room'), connectionId: newId() }), code: 'NOT_FOUND' },
+  },
+  roomLeave: {
+    by: 'member',
+    input: ({ room, connectionId }) => ({ roomId: room.id, connectionId }),
+    facts: [],
+    again: 'nothing',
+    refused: { input: () => ({ roomId: absentOf('Room'), connectionId: newId() }), code: 'NOT_FOUND' },
+  },
+  roomFacilitatorClaim: {
+    by: 'member',
+    prepare: silent,
+    input: ({ room }) => ({ roomId: room.id }),
+    facts: ['room.facilitator_changed'],
+    again: 'nothing',
+    refused: notThere('roomId', 'Room'),
+  },
+  roomSelect: {
+    by: 'host',
+    input: ({ room, stories }) => ({ roomId: room.id, storyId: stories[1] }),
+    facts: ['round.opened'],
+    again: 'nothing',
+    refused: { input: ({ room }) => ({ roomId: room.id, storyId: absentOf('Story') }), code: 'NOT_FOUND' },
+  },
+  // ROOM-65: a new round also when there were no votes.
+  roomReset: {
+    by: 'host',
+    input: ({ room }) => ({ roomId: room.id }),
+    facts: ['round.reset'],
+    again: more('round.reset'),
+    refused: notThere('roomId', 'Room'),
+  },
+  roomReveal: {
+    by: 'host',
+    input: ({ room }) => ({ roomId: room.id, roundVersion: room.round.roundVersion }),
+    facts: ['round.revealed'],
+    again: 'nothing',
+    refused: { input: ({ room }) => ({ roomId: room.id, roundVersion: '999' }), code: 'ROUND_CLOSED' },
+  },
+  // ROOM-80: one that runs is replaced.
+  roomTimerStart: {
+    by: 'host',
+    input: ({ room }) => ({ roomId: room.id, seconds: 60, onEnd: 'NONE' }),
+    facts: ['room.timer_set'],
+    again: more('room.timer_set'),
+    refused: { input: ({ room }) => ({ roomId: room.id, seconds: 9 }), code: 'INVALID_INPUT' },
+  },
+  roomTimerExtend: {
+    by: 'host',
+    prepare: timed,
+    input: ({ room }) => ({ roomId: room.id, seconds: 60 }),
+    facts: ['room.timer_set'],
+    again: more('room.timer_set'),
+    refused: { input: ({ room }) => ({ roomId: room.id, seconds: 601 }), code: 'INVALID_INPUT' },
+  },
+  roomTimerStop: {
+    by: 'host',
+    prepare: timed,
+    input: ({ room }) => ({ roomId: room.id }),
+    facts: ['room.timer_set'],
+    again: 'nothing',
+    refused: notThere('roomId', 'Room'),
+  },
+  storyAdd: {
+    by: 'member',
+    input: ({ room }) => ({ roomId: room.id, title: WRITTEN, notes: WRITTEN, ref: WRITTEN }),
+    facts: ['story.added'],
+    again: more('story.added'),
+    refused: { input: ({ room }) => ({ roomId: room.id, notes: WRITTEN }), code: 'INVALID_INPUT' },
+  },
+  storyUpdate: {
+    by: 'host',
+    input: ({ stories }) => ({ id: stories[0], title: WRITTEN, notes: WRITTEN, ref: WRITTEN }),
+    facts: ['story.updated'],
+    again: 'nothing',
+    refused: { input: ({ stories }) => ({ id: stories[0], title: '', ref: '' }), code: 'INVALID_INPUT' },
+  },
+  storyMove: {
+    by: 'host',
+    input: ({ stories }) => ({ id: stories[0], afterId: stories[1] }),
+    facts: ['story.moved'],
+    again: 'nothing',
+    refused: { input: ({ stories }) => ({ id: stories[0], afterId: absentOf('Story') }), code: 'NOT_FOUND' },
+  },
+  storyDelete: {
+    by: 'host',
+    input: ({ stories }) => ({ id: stories[1] }),
+    facts: ['story.deleted'],
+    again: { code: 'NOT_FOUND' },
+    refused: notThere('id', 'Story'),
+  },
+  storyEstimate: {
+    by: 'host',
+    input: ({ stories }) => ({ id: stories[0], estimate: '5' }),
+    facts: ['story.estimated'],
+    again: 'nothing',
+    refused: { input: ({ stories }) => ({ id: stories[0], estimate: '?' }), code: 'INVALID_INPUT' },
+  },
+  voteCast: {
+    by: 'member',
+    input: ({ room }) => ({ roomId: room.id, ...room.round, card: '5' }),
+    facts: ['vote.cast'],
+    again: 'nothing',
+    refused: { input: ({ room }) => ({ roomId: room.id, ...room.round, card: WRITTEN }), code: 'INVALID_INPUT' },
+  },
+  voteClear: {
+    by: 'member',
+    prepare: (world, play) => voted(play.member)(world, play),
+    input: ({ room }) => ({ roomId: room.id, ...room.round }),
+    facts: ['vote.cleared'],
+    again: 'nothing',
+    refused: { input: ({ room }) => ({ roomId: room.id, ...room.round, roundVersion: '999' }), code: 'ROUND_CLOSED' },
+  },
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { encodeId } from '../../src/graphql/ids.ts'
+import { hashPassword } from '../../src/identity/session/password.ts'
+import { newId } from '../../src/lib/type-id.ts'
+import type { Actor, TestRoom } from '../support/actor.ts'
+import type { App } from '../support/app.ts'
+import { createWorld, FIBONACCI, type TestSpace, type World } from '../support/world.ts'
+
+export const PASSWORD = 'correct horse battery'
+
+/** People who appear in every play. */
+export type Cast = {
+  /** Leads the room. */
+  host: Actor
+  /** Owns the space. */
+  steward: Actor
+  /** Owns the space too, and hosts beside the host: what they may not do, their kind of session may not. */
+  deputy: Actor
+  member: Actor
+  /** Of the org, not of the space. */
+  newcomer: Actor
+  /** The newcomer's, whose password is `PASSWORD`. */
+  email: string
+  orgSlug: string
+}
+
+/** A space with a poker room of three stories, the first on the table, in which nothing has happened yet. */
+export type Play = Cast & {
+  space: TestSpace
+  room: TestRoom
+  stories: [string, string, string]
+  deckId: string
+  /** The member's connection. */
+  connectionId: string
+  /** Another session of whoever acts. */
+  otherSessionId: string
+}
+
+export class Stage {
+  readonly world: World
+  readonly cast: Cast
+  /** Somebody's space in the same org, and somebody of another org. */
+  readonly elsewhere: { sameOrg: Play; otherOrg: Actor & { space: TestSpace } }
+
+  private constructor(world: World, cast: Cast, elsewhere: Stage['elsewhere']) {
+    this.world = world
+    this.cast = cast
+    this.elsewhere = elsewhere
+  }
+
+  static async open(app: App): Promise<Stage> {
+    const world = await createWorld(app)
+    const person = () => world.member({ space: null })
+    const [host, steward, member, newcomer] = [await person(), await person(), await person(), await person()]
+    const deputy = await world.member({ role: 'owner', space: null })
+    const email = `${randomBytes(6).toString('hex')}@example.org`
+    await world.sql('UPDATE identity.users SET email = $2, password_hash = $3 WHERE id = $1', [
+      newcomer.userId,
+      email,
+      await hashPassword(PASSWORD),
+    ])
+    const cast = { host, steward, deputy, member, newcomer, email, orgSlug: world.org.slug }
+    const other = await world.outsider()
+    const others = { ...cast, host: other, steward: other, deputy: other, member: other }
+    const sameOrg = await makePlay(world, others, [], other)
+    return new Stage(world, cast, { sameOrg, otherOrg: await world.otherOrg() })
+  }
+
+  /** A play of its own. `also` are members too, `others` take a part in it, `actor` is whose other session there is. */
+  play({ also = [], others = {}, actor }: { also?: readonly Actor[]; others?: Partial<Cast>; actor?: Actor } = {}) {
+    const cast = { ...this.cast, ...others }
+    return makePlay(this.world, cast, also, actor ?? cast.member)
+  }
+}
+
+async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor: Actor): Promise<Play> {
+  const { host, steward, deputy, member } = cast
+  const { orgId } = host
+  const [spaceId, roomId, deckId, connectionId, sessionId] = [newId(), newId(), newId(), newId(), newId()] as const
+  const stories = [newId(), newId(), newId()]
+  const slug = `s-${randomBytes(8).toString('hex')}`
+  const idsOf = (people: readonly Actor[]) => [...new Set(people.map(({ userId }) => userId))]
+  const config = { deck: { name: 'Deck', cards: FIBONACCI, ordinal: false }, autoReveal: false, openVoting: false }
+  await world.sql(
+    `WITH made AS (
+       SELECT $1::uuid AS org_id, $2::uuid AS space_id, $3::uuid AS room_id
+     ), spaces AS (
+       INSERT INTO rooms.spaces (org_id, id, slug, name) SELECT org_id, space_id, $4, 'Space' FROM made
+     ), members AS (
+       INSERT INTO rooms.space_members (org_id, space_id, user_id, role)
+       SELECT org_id, space_id, person, CASE WHEN person = ANY ($6::uuid[]) THEN 'owner' ELSE 'member' END
+       FROM made, unnest($5::uuid[]) AS person
+     ), decks AS (
+       INSERT INTO rooms.decks (org_id, id, space_id, name, cards)
+       SELECT org_id, $7::uuid, space_id, 'Own', '{1,2,3}' FROM made
+     ), rooms AS (
+       INSERT INTO rooms.rooms (org_id, id, space_id, kind, title, phase, config, facilitator_id, facilitator_seen_at)
+       SELECT org_id, room_id, space_id, 'poker', 'Planning', 'active', $8::jsonb, $9::uuid, now() FROM made
+     ), participants AS (
+       INSERT INTO rooms.room_participants (org_id, room_id, user_id, cofacilitator)
+       SELECT org_id, room_id, person, person = $11::uuid FROM made, unnest($10::uuid[]) AS person
+     ), presence AS (
+       INSERT INTO rooms.room_presence (org_id, room_id, connection_id, user_id, last_seen_at)
+       SELECT org_id, room_id, CASE person WHEN $12::uuid THEN $13::uuid ELSE platform.new_id() END, person,
+         now() + interval '1 day'
+       FROM made, unnest($10::uuid[]) AS person
+     )
+     INSERT INTO rooms.stories (org_id, id, room_id, title, position)
+     SELECT org_id, story.id, room_id, 'Story ' || at, at * 1024
+     FROM made, unnest($14::uuid[]) WITH ORDINALITY AS story (id, at)`,
+    [
+      orgId,
+      spaceId,
+      roomId,
+      slug,
+      idsOf([host, steward, deputy, member, ...also]),
+      idsOf([steward, deputy]),
+      deckId,
+      config,
+      host.userId,
+      idsOf([host, deputy, member]),
+      deputy.userId,
+      member.userId,
+      connectionId,
+      stories,
+    ],
+  )
+  await world.sql(
+    `INSERT INTO identity.sessions (id, org_id, user_id, token_hash, method)
+     SELECT $1, $2, id, $4, 'password' FROM identity.users WHERE id = $3 AND account <> 'guest'`,
+    [sessionId, actor.orgId, actor.userId, randomBytes(32)],
+  )
+  const ids = stories.map((id) => encodeId('Story', id)) as [string, string, string]
+  const space = { id: encodeId('Space', spaceId), uuid: spaceId, slug, orgId }
+  const room = { id: encodeId('Room', roomId), uuid: roomId, spaceId: space.id, orgId }
+  const round = await world.putOnTable({ ...room, round: { storyId: ids[0], roundVersion: '' } }, ids[0])
+  return {
+    ...cast,
+    space,
+    room: { ...room, round },
+    stories: ids,
+    deckId: encodeId('Deck', deckId),
+    connectionId,
+    otherSessionId: encodeId('Session', sessionId),
+  }
+}
