@@ -288,7 +288,7 @@ describe('who listens', () => {
     const [visitor, passer] = voters as [Actor, Actor]
     await world.depart(room, passer)
     const first = follow(visitor, room)
-    await first.next(is('PresenceChanged'))
+    await snapshotOf(first)
     // Within one interval somebody comes, is seen in a snapshot, and goes.
     await world.attend(room, passer)
     const second = follow(visitor, room)

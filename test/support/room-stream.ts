@@ -73,7 +73,11 @@ export function openRoomStream({ url, token, variables, query = ROOM_EVENTS }: O
     },
     async next(fits, what = 'the event') {
       await vi.waitFor(
-        () => expect(events.some(fits), `${what} did not come; there were ${JSON.stringify(events.slice(-5))} ${JSON.stringify(closed)} ${JSON.stringify(answers.flatMap(({ errors }) => errors ?? []))}`).toBe(true),
+        () =>
+          expect(
+            events.some(fits),
+            `${what} did not come; there were ${JSON.stringify(events.slice(-5))} ${JSON.stringify(closed)} ${JSON.stringify(answers.flatMap(({ errors }) => errors ?? []))}`,
+          ).toBe(true),
         { timeout: 8_000, interval: 5 },
       )
       return events.find(fits)

@@ -7,65 +7,66 @@ import { recheckSessions } from '../../identity/index.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { Sink } from '../../live/direct-stream.ts'
 import type { RoomEvent } from './event-payloads.ts'
-import { type Head, presentUserIds, REPLAY_MAX, readHead } from './read-room.ts'
-import { type Ask, type Mask, Moment } from './rendering.ts'
+import { presentUserIds, REPLAY_MAX, type RoomRead, readRoom } from './read-room.ts'
+import { type MaskResult, RenderPass } from './render-pass.ts'
+import type { SharedQuery } from './shared-query.ts'
 import { Unreadable, UnreadableError } from './unreadable.ts'
 
 const PRESENCE_EVERY = 250
 const RETRY_AFTER = 500
 
-export type Member = {
+export type Follower = {
   /** As read for the last pull; renderings of one's own go by it. */
   caller: Caller
-  readonly ask: Ask
+  readonly query: SharedQuery
   readonly sink: Sink
   /** The version the peer has; null: it starts, or starts again, with a snapshot. */
   sent: bigint | null
-  /** A member whose peer lags takes nothing until it has caught up with what is on its way. */
+  /** A follower whose peer lags takes nothing until it has caught up with what is on its way. */
   lagging: boolean
   readonly failed: string
 }
 
 /**
  * The streams of one room in this process, all of members or all of guests. Everything happens in turn: a pull reads
- * state, events and access in one snapshot and sends each member what comes after the version it has. So nothing is
+ * state, events and access in one snapshot and sends each follower what comes after the version it has. So nothing is
  * skipped, nothing doubled, and the database is asked once however many listen (ROOM-170 to 175).
  */
 export class Channel {
   readonly audience: Audience
   /** The greatest version that this channel has seen. */
   version = 0n
-  readonly #members = new Set<Member>()
-  /** Who each member believes is present; absent: as their last snapshot said, or not told yet. */
-  readonly #told = new WeakMap<Member, string>()
+  readonly #followers = new Set<Follower>()
+  /** Who each follower believes is present; absent: as their last snapshot said, or not told yet. */
+  readonly #told = new WeakMap<Follower, string>()
   readonly #unreadable = new Unreadable()
-  readonly #mask: Mask
+  readonly #mask: MaskResult
   readonly #log: Logger
   #pulling: Promise<void> | undefined
   #again = false
   #presenceTimer: NodeJS.Timeout | undefined
   #presenceDue = false
 
-  constructor(audience: Audience, mask: Mask, log: Logger) {
+  constructor(audience: Audience, mask: MaskResult, log: Logger) {
     this.audience = audience
     this.#mask = mask
     this.#log = log
   }
 
   get size(): number {
-    return this.#members.size
+    return this.#followers.size
   }
 
-  /** Attaches a member and brings it up to date: with what it missed since `sent`, or with a snapshot. */
-  async add(member: Member): Promise<void> {
-    this.#members.add(member)
-    if (member.sent !== null) this.wakePresence() // it has no version, so no replay tells who came and went
+  /** Attaches a follower and brings it up to date: with what it missed since `sent`, or with a snapshot. */
+  async add(follower: Follower): Promise<void> {
+    this.#followers.add(follower)
+    if (follower.sent !== null) this.wakePresence() // it has no version, so no replay tells who came and went
     await this.wake()
   }
 
-  remove(member: Member): void {
-    this.#members.delete(member)
-    if (this.#members.size === 0) clearTimeout(this.#presenceTimer)
+  remove(follower: Follower): void {
+    this.#followers.delete(follower)
+    if (this.#followers.size === 0) clearTimeout(this.#presenceTimer)
   }
 
   /** Something may have changed. Calls while a pull runs are one more pull. */
@@ -93,12 +94,12 @@ export class Channel {
       } catch (error) {
         this.#recover(error)
       }
-    } while (this.#again && this.#members.size > 0)
+    } while (this.#again && this.#followers.size > 0)
     this.#pulling = undefined // in the turn that looked, so that no call comes between
   }
 
   /**
-   * The members keep their versions, so the next pull makes good what this one owed. What cannot be read at all keeps
+   * The followers keep their versions, so the next pull makes good what this one owed. What cannot be read at all keeps
    * nobody waiting: those who ask for it are told, and their streams end.
    */
   #recover(error: unknown): void {
@@ -111,36 +112,36 @@ export class Channel {
     }
     const told = new GraphQLError('', { originalError: cause as Error })
     const json = JSON.stringify(this.#mask({ errors: [told] }, newId()))
-    for (const member of this.#members) if (member.ask === error.ask) this.#end(member, json)
+    for (const follower of this.#followers) if (follower.query === error.query) this.#end(follower, json)
     this.#again = true
   }
 
   async #pull(): Promise<void> {
-    if (this.#members.size === 0) return
+    if (this.#followers.size === 0) return
     await this.#refreshCallers()
     const { orgId, roomId, of } = this.audience
     const scope = of === 'guests' ? { orgId, roomId } : { orgId }
     await operation('read', scope, async () => {
-      const members = this.#unreadable.inOrder(this.#members)
-      const head = await readHead({
+      const followers = this.#unreadable.inOrder(this.#followers)
+      const read = await readRoom({
         orgId,
         roomId,
-        after: this.#oldest(members),
-        users: members.map(({ caller }) => caller.userId),
+        after: this.#oldest(followers),
+        users: followers.map(({ caller }) => caller.userId),
         guests: of === 'guests',
       })
-      if (head.version === null) return this.#endAll()
-      this.version = head.version
+      if (read.version === null) return this.#endAll()
+      this.version = read.version
 
-      const moment = new Moment(this.audience, this.#mask)
-      const snapshot = this.#made('RoomSnapshot', head.version, {})
-      for (const member of members) {
-        if (!head.viewers.has(member.caller.userId)) this.#end(member)
-        else if (!member.lagging && member.sent !== head.version) {
-          await this.#deliver(member, eventsFor(member, head) ?? [snapshot], moment)
+      const pass = new RenderPass(this.audience, this.#mask)
+      const snapshot = this.#made('RoomSnapshot', read.version, {})
+      for (const follower of followers) {
+        if (!read.viewers.has(follower.caller.userId)) this.#end(follower)
+        else if (!follower.lagging && follower.sent !== read.version) {
+          await this.#deliver(follower, eventsFor(follower, read) ?? [snapshot], pass)
         }
       }
-      if (this.#presenceDue) await this.#tellPresence(moment)
+      if (this.#presenceDue) await this.#tellPresence(pass)
     })
   }
 
@@ -149,54 +150,56 @@ export class Channel {
    * session that ended is not waited for here; the stream registry ends its streams.
    */
   async #refreshCallers(): Promise<void> {
-    const own = [...this.#members].filter(({ ask }) => ask.perViewer)
+    const own = [...this.#followers].filter(({ query }) => query.perViewer)
     const held = await recheckSessions(own.map(({ caller }) => caller.sessionId))
-    for (const member of own) {
-      const caller = held.get(member.caller.sessionId)?.caller
-      if (caller?.standing) member.caller = caller
-      else this.#end(member)
+    for (const follower of own) {
+      const caller = held.get(follower.caller.sessionId)?.caller
+      if (caller?.standing) follower.caller = caller
+      else this.#end(follower)
     }
   }
 
-  /** From where stored events are needed: the least version that a member who can be replayed has. */
-  #oldest(members: readonly Member[]): bigint {
-    const versions = members.filter(({ sent, lagging }) => sent !== null && !lagging).map(({ sent }) => sent as bigint)
+  /** From where stored events are needed: the least version that a follower who can be replayed has. */
+  #oldest(followers: readonly Follower[]): bigint {
+    const versions = followers
+      .filter(({ sent, lagging }) => sent !== null && !lagging)
+      .map(({ sent }) => sent as bigint)
     const replayable = versions.filter((sent) => this.version - sent <= REPLAY_MAX)
     return replayable.toSorted((a, b) => (a < b ? -1 : 1))[0] ?? this.version
   }
 
-  async #deliver(member: Member, events: readonly RoomEvent[], moment: Moment): Promise<void> {
+  async #deliver(follower: Follower, events: readonly RoomEvent[], pass: RenderPass): Promise<void> {
     for (const event of events) {
-      const frame = await moment.frame(member.ask, event, member.caller)
-      if (!this.#members.has(member)) return // left while it was rendered
-      if (!member.sink.send(frame)) return this.#lag(member)
-      member.sent = event.version
-      if (event.type === 'RoomSnapshot') this.#told.delete(member)
+      const frame = await pass.frame(follower.query, event, follower.caller)
+      if (!this.#followers.has(follower)) return // left while it was rendered
+      if (!follower.sink.send(frame)) return this.#lag(follower)
+      follower.sent = event.version
+      if (event.type === 'RoomSnapshot') this.#told.delete(follower)
     }
   }
 
   /** Drops what a slow peer has not been sent; once it has taken the rest it gets a snapshot (ROOM-173). */
-  #lag(member: Member): void {
-    member.lagging = true
-    member.sent = null
-    void member.sink.drained().then(() => {
-      member.lagging = false
-      if (this.#members.has(member)) void this.wake()
+  #lag(follower: Follower): void {
+    follower.lagging = true
+    follower.sent = null
+    void follower.sink.drained().then(() => {
+      follower.lagging = false
+      if (this.#followers.has(follower)) void this.wake()
     })
   }
 
   /** Tells whoever does not know it: since their last snapshot or their return it may have changed and changed back. */
-  async #tellPresence(moment: Moment): Promise<void> {
+  async #tellPresence(pass: RenderPass): Promise<void> {
     this.#presenceDue = false
     const userIds = await presentUserIds(this.audience.roomId)
     const present = userIds.join()
     const event = this.#made('PresenceChanged', null, { userIds })
-    for (const member of this.#members) {
-      if (member.lagging || member.sent === null || this.#told.get(member) === present) continue
-      const frame = await moment.frame(member.ask, event, member.caller)
-      if (!this.#members.has(member)) continue
-      if (member.sink.send(frame)) this.#told.set(member, present)
-      else this.#lag(member)
+    for (const follower of this.#followers) {
+      if (follower.lagging || follower.sent === null || this.#told.get(follower) === present) continue
+      const frame = await pass.frame(follower.query, event, follower.caller)
+      if (!this.#followers.has(follower)) continue
+      if (follower.sink.send(frame)) this.#told.set(follower, present)
+      else this.#lag(follower)
     }
   }
 
@@ -211,24 +214,24 @@ export class Channel {
 
   /** The stored events went with the room, so its end is told from here (ROOM-34). */
   async #endAll(): Promise<void> {
-    const moment = new Moment(this.audience, this.#mask)
-    for (const member of [...this.#members]) {
-      const event = this.#made('RoomDeleted', (member.sent ?? this.version) + 1n, {})
-      const frame = await moment.frame(member.ask, event, member.caller)
-      this.remove(member)
-      member.sink.send(frame)
-      member.sink.end()
+    const pass = new RenderPass(this.audience, this.#mask)
+    for (const follower of [...this.#followers]) {
+      const event = this.#made('RoomDeleted', (follower.sent ?? this.version) + 1n, {})
+      const frame = await pass.frame(follower.query, event, follower.caller)
+      this.remove(follower)
+      follower.sink.send(frame)
+      follower.sink.end()
     }
   }
 
-  #end(member: Member, json = member.failed): void {
-    this.remove(member)
-    member.sink.end(json)
+  #end(follower: Follower, json = follower.failed): void {
+    this.remove(follower)
+    follower.sink.end(json)
   }
 }
 
-/** What the member has not seen, without a gap; null when only a snapshot can say it. */
-function eventsFor({ sent }: Member, { version, events }: Head): RoomEvent[] | null {
+/** What the follower has not seen, without a gap; null when only a snapshot can say it. */
+function eventsFor({ sent }: Follower, { version, events }: RoomRead): RoomEvent[] | null {
   if (sent === null || version === null || sent > version) return null
   const missed = events.filter((event) => (event.version as bigint) > sent)
   const contiguous = missed.every((event, at) => event.version === sent + BigInt(at) + 1n)

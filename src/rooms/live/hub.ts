@@ -1,14 +1,13 @@
-import { print } from 'graphql'
 import type { Logger } from 'pino'
 import { operation } from '../../db/operation.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { type Audience, scopeOf } from '../../graphql/context.ts'
-import { isPerViewer } from '../../graphql/per-viewer.ts'
 import type { Bus } from '../../live/bus.ts'
 import { attachToRoom, refreshPresence } from '../room/presence.ts'
-import { Channel, type Member } from './channel.ts'
+import { Channel, type Follower } from './channel.ts'
 import { versionsOf } from './read-room.ts'
-import type { Ask, Mask } from './rendering.ts'
+import type { MaskResult } from './render-pass.ts'
+import { SharedQueries, type SharedQuery } from './shared-query.ts'
 
 /** A NOTIFY that was lost delays a room by this much at most. */
 const POLL_EVERY = 1_000
@@ -22,13 +21,13 @@ export class RoomHub {
   readonly #channels = new Map<string, Channel>()
   readonly #following = new Map<string, () => void>()
   readonly #presences = new Set<Presence>()
-  readonly #asks = new Map<string, WeakRef<Ask>>()
+  readonly #queries = new SharedQueries()
   readonly #bus: Bus
-  readonly #mask: Mask
+  readonly #mask: MaskResult
   readonly #log: Logger
   readonly #stop: (() => void)[]
 
-  constructor(bus: Bus, mask: Mask, log: Logger) {
+  constructor(bus: Bus, mask: MaskResult, log: Logger) {
     this.#bus = bus
     this.#mask = mask
     this.#log = log
@@ -42,7 +41,7 @@ export class RoomHub {
     return [...this.#channels.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
-  async add(audience: Audience, member: Member): Promise<void> {
+  async add(audience: Audience, follower: Follower): Promise<void> {
     const key = keyOf(audience)
     let channel = this.#channels.get(key)
     if (!channel) {
@@ -50,29 +49,22 @@ export class RoomHub {
       this.#channels.set(key, channel)
       this.#following.set(key, this.#follow(audience, channel))
     }
-    await channel.add(member)
+    await channel.add(follower)
   }
 
-  remove(audience: Audience, member: Member): void {
+  remove(audience: Audience, follower: Follower): void {
     const key = keyOf(audience)
     const channel = this.#channels.get(key)
-    channel?.remove(member)
+    channel?.remove(follower)
     if (channel?.size !== 0) return
     this.#channels.delete(key)
     this.#following.get(key)?.()
     this.#following.delete(key)
   }
 
-  /** The one object for equal questions, so that their renderings are found to be the same. */
-  ask(question: Omit<Ask, 'perViewer'>): Ask {
-    const { schema, document, operationName, variables } = question
-    const key = `${operationName ?? ''}\n${JSON.stringify(variables)}\n${print(document)}`
-    const known = this.#asks.get(key)?.deref()
-    if (known) return known
-    const ask = { ...question, perViewer: isPerViewer(schema, document, operationName, '') }
-    this.#asks.set(key, new WeakRef(ask))
-    for (const [old, reference] of this.#asks) if (!reference.deref()) this.#asks.delete(old)
-    return ask
+  /** The one object for equal queries, so that their renderings are found to be the same. */
+  sharedQuery(asked: Omit<SharedQuery, 'perViewer'>): SharedQuery {
+    return this.#queries.of(asked)
   }
 
   keepAlive(presence: Presence): () => void {

@@ -4,7 +4,7 @@ import type { RoomEvent, RoomEventName } from './event-payloads.ts'
 /** More than this many versions behind, a snapshot says it shorter (ROOM-173). */
 export const REPLAY_MAX = 256
 
-export type Head = {
+export type RoomRead = {
   /** Null when the room is gone. */
   version: bigint | null
   /** Stored events after the asked version, in order, at most REPLAY_MAX + 1. */
@@ -17,7 +17,7 @@ type Stored = { version: string; type: string; actor_id: string | null; audience
 type Asked = { orgId: string; roomId: string; after: bigint; users: readonly string[]; guests: boolean }
 
 /** State and events of one snapshot, and everybody's access, in one trip (ROOM-172, 175). */
-export async function readHead({ orgId, roomId, after, users, guests }: Asked): Promise<Head> {
+export async function readRoom({ orgId, roomId, after, users, guests }: Asked): Promise<RoomRead> {
   const [rooms, stored, viewers] = await Promise.all([
     sql<{ version: string }>`SELECT version::text FROM rooms.rooms WHERE org_id = ${orgId} AND id = ${roomId}`,
     sql<Stored>`

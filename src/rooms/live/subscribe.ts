@@ -9,9 +9,9 @@ import { newId } from '../../lib/type-id.ts'
 import type { Bus } from '../../live/bus.ts'
 import { DirectStream, type Subscriber } from '../../live/direct-stream.ts'
 import { attachToRoom, detachFromRoom } from '../room/presence.ts'
-import type { Member } from './channel.ts'
+import type { Follower } from './channel.ts'
 import { type Presence, RoomHub } from './hub.ts'
-import type { Mask } from './rendering.ts'
+import type { MaskResult } from './render-pass.ts'
 
 let hub: RoomHub | undefined
 let log: Logger | undefined
@@ -19,7 +19,10 @@ let log: Logger | undefined
 const ending = new Set<Promise<void>>()
 
 /** Called once at start; streams need the bus, and the masking of errors that the transport gives all answers. */
-export function startRoomLive(options: { bus: Bus; mask: Mask; log: Logger }): { hub: RoomHub; stop(): Promise<void> } {
+export function startRoomLive(options: { bus: Bus; mask: MaskResult; log: Logger }): {
+  hub: RoomHub
+  stop(): Promise<void>
+} {
   const started = new RoomHub(options.bus, options.mask, options.log)
   hub = started
   log = options.log
@@ -78,7 +81,7 @@ type Opening = {
 
 class RoomStream extends DirectStream {
   readonly #opening: Opening
-  #member: Member | undefined
+  #follower: Follower | undefined
   #endKeepAlive: (() => void) | undefined
   #closed = false
 
@@ -91,12 +94,12 @@ class RoomStream extends DirectStream {
     const { hub, schema, caller, audience, since, presence, keptAlive } = this.#opening
     if (this.#closed) return
     if (keptAlive) this.#endKeepAlive = hub.keepAlive(presence)
-    const ask = hub.ask({ schema, document, operationName, variables })
+    const query = hub.sharedQuery({ schema, document, operationName, variables })
     const failed = JSON.stringify({
       errors: [{ ...requestError('NOT_FOUND').toJSON(), extensions: { code: 'NOT_FOUND' } }],
     })
-    this.#member = { caller, ask, sink, sent: since, lagging: false, failed }
-    await hub.add(audience, this.#member)
+    this.#follower = { caller, query, sink, sent: since, lagging: false, failed }
+    await hub.add(audience, this.#follower)
   }
 
   override close(): void {
@@ -104,7 +107,7 @@ class RoomStream extends DirectStream {
     this.#closed = true
     const { hub, caller, audience, presence } = this.#opening
     this.#endKeepAlive?.()
-    if (this.#member) hub.remove(audience, this.#member)
+    if (this.#follower) hub.remove(audience, this.#follower)
     // The connection is gone whatever becomes of this; what is left behind, the sweep takes (ROOM-52).
     const detached = operation('write', scopeOf(caller), () =>
       detachFromRoom(caller, audience.roomId, presence.connectionId),
