@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { encodeId } from '../../src/graphql/ids.ts'
 import { hashPassword } from '../../src/identity/session/password.ts'
+import { newSessionToken } from '../../src/identity/session/token.ts'
 import { newId } from '../../src/lib/type-id.ts'
-import type { Actor, TestRoom } from '../support/actor.ts'
+import { Actor, type TestRoom } from '../support/actor.ts'
 import type { App } from '../support/app.ts'
 import { createWorld, FIBONACCI, type TestSpace, type World } from '../support/world.ts'
 
@@ -66,6 +67,19 @@ export class Stage {
     return new Stage(world, cast, { sameOrg, otherOrg: await world.otherOrg() })
   }
 
+  /** The same person in the same way, by a session of its own: one that may be ended. */
+  async anew(person: Actor): Promise<Actor> {
+    const sessionId = newId()
+    const { token, hash } = newSessionToken()
+    await this.world.sql(
+      `INSERT INTO identity.sessions (id, org_id, user_id, token_hash, method, embedded, room_id, link_id, expires_at)
+       SELECT $2, org_id, user_id, $3, method, embedded, room_id, link_id, expires_at
+       FROM identity.sessions WHERE id = $1`,
+      [person.sessionId, sessionId, hash],
+    )
+    return new Actor({ ...person, sessionId }, this.world.app.client(token))
+  }
+
   /** A play of its own. `also` are members too, `others` take a part in it, `actor` is whose other session there is. */
   play({ also = [], others = {}, actor }: { also?: readonly Actor[]; others?: Partial<Cast>; actor?: Actor } = {}) {
     const cast = { ...this.cast, ...others }
@@ -127,7 +141,9 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
   )
   await world.sql(
     `INSERT INTO identity.sessions (id, org_id, user_id, token_hash, method)
-     SELECT $1, $2, id, $4, 'password' FROM identity.users WHERE id = $3 AND account <> 'guest'`,
+     SELECT $1, $2, u.id, $4, 'password' FROM identity.users AS u
+     WHERE u.id = $3 AND u.account <> 'guest' AND (u.home_org_id = $2 OR EXISTS (
+       SELECT FROM identity.memberships AS m WHERE m.org_id = $2 AND m.user_id = u.id AND m.revoked_at IS NULL))`,
     [sessionId, actor.orgId, actor.userId, randomBytes(32)],
   )
   const ids = stories.map((id) => encodeId('Story', id)) as [string, string, string]
