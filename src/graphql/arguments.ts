@@ -91,8 +91,12 @@ export const arg = {
   boolean: () => new Arg('Boolean', z.boolean()),
   dateTime: () => new Arg('DateTime', z.string()),
   uuid: () => new Arg('UUID', z.string()),
-  /** GraphQL has refused what is no value of it. */
-  enum: <V extends string>(type: EnumRef<V>) => new Arg<V>(type as never, z.custom<V>()),
+  /** GraphQL lets only its values through, and null where the argument may be left out. */
+  enum: <V extends string>(type: EnumRef<V>) =>
+    new Arg<V>(
+      type as never,
+      z.custom<V>((value) => typeof value === 'string', 'must not be null'),
+    ),
   /** A nested input object. */
   object: <F extends Fields>(name: string, fields: F, description?: string) => {
     const check = checkOf(fields)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApp } from '../support/app.ts'
 import { MUTATION_PLAYS, WRITTEN } from './mutation-plays.ts'
 import { MUTATIONS, perform } from './perform.ts'
-import { fieldAt, type Slot, slotsOf } from './schema-walk.ts'
+import { fieldAt, type Slot, slotsOf, valueAt } from './schema-walk.ts'
 import { PASSWORD, type Play, Stage } from './stage.ts'
 
 /** Text that is no writing: names that a program gives, and what is checked against a list. */
@@ -93,12 +93,6 @@ it('ROOM-8, ROOM-75 no event tells a card before the reveal', () => {
 })
 
 const isText = (type: Slot['type']) => getNamedType(type).name === 'String' && !String(type).startsWith('[')
-
-function valueAt(args: object, { path }: Slot): unknown {
-  let value: unknown = args
-  for (const key of path) value = (value as Record<string, unknown> | undefined)?.[key]
-  return value
-}
 
 function stringsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]

@@ -79,10 +79,16 @@ export function withValue(args: object, { path, inOneOf }: Slot, value: unknown)
   return copy
 }
 
+/** What stands in the slot of these arguments; undefined when nothing does. */
+export function valueAt(args: object, { path }: Pick<Slot, 'path'>): unknown {
+  let value: unknown = args
+  for (const key of path) value = (value as Record<string, unknown> | null | undefined)?.[key]
+  return value
+}
+
 /** Whether these arguments have what holds the slot, so that nothing required is missing beside it. */
 export function holds(args: object, { path }: Slot): boolean {
-  let place: unknown = args
-  for (const key of path.slice(0, -1)) place = (place as Record<string, unknown> | undefined)?.[key]
+  const place = valueAt(args, { path: path.slice(0, -1) })
   return typeof place === 'object' && place !== null
 }
 
