@@ -63,13 +63,18 @@ it('ROOM-75 a hidden card is in no query’s answer but its voter’s', async ()
     const nodes = [room.id, room.round.storyId, voter.id, room.spaceId]
     const answers = [
       await viewer.send(`query ($id: ID!) { room(id: $id) { ${ROOM} } }`, { id: room.id }),
-      await viewer.send(
-        `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Room { ${ROOM} } ... on Story { ${STORY} } ... on User { id } } }`,
-        { ids: nodes },
-      ),
+      // One by one: all at once would be too complex for a guest.
+      ...(await Promise.all(
+        nodes.map((id) =>
+          viewer.send(
+            `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Room { ${ROOM} } ... on Story { ${STORY} } ... on User { id } } }`,
+            { ids: [id] },
+          ),
+        ),
+      )),
       await viewer.send(`query ($id: ID!) { node(id: $id) { ... on Story { ${STORY} } } }`, { id: room.round.storyId }),
       await viewer.send(
-        `{ auditEvents(first: 100) { edges { node { type payload target { ... on Story { ${STORY} } } } } } }`,
+        `{ auditEvents(first: 50) { edges { node { type payload target { ... on Story { ${STORY} } } } } } }`,
       ),
       await viewer.send('{ auditFeed(first: 100) { items { event { type payload } } } }'),
     ]
