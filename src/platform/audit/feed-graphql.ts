@@ -90,7 +90,7 @@ builder.queryField('auditFeed', (t) =>
     resolve: async (_root, args, context, info) => {
       const { after, first, filter } = read.values(args)
       const { orgId } = callerOf(context)
-      const position = after ? await positionOf(after, orgId) : BEGINNING
+      const position = after == null ? BEGINNING : await positionOf(after, orgId)
       const page = await readFeed(orgId, { position }, first ?? PAGE_DEFAULT, filter ?? null)
       return {
         items: await itemsAt(page.rows, context, info, ['items', 'event']),
@@ -111,7 +111,7 @@ builder.subscriptionField('auditFeed', (t) =>
     subscribe: async (_root, args, context) => {
       const caller = requireNeed('admin', context)
       const { after, filter } = follow.values(args)
-      const place = after ? { position: await positionOf(after, caller.orgId) } : await placeOfNow()
+      const place = after == null ? await placeOfNow() : { position: await positionOf(after, caller.orgId) }
       return followFeed({ ...scopeOf(caller, context.requestId), orgId: caller.orgId }, place, filter ?? null)
     },
     resolve: async (position, _args, context, info) => {
