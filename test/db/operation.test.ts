@@ -164,7 +164,7 @@ describe('on a pool of one connection', () => {
     const broken = operation('read', { orgId: a }, async () => {
       const { pid } = await sqlOne<{ pid: number }>`SELECT pg_backend_pid() AS pid`
       await superuser.query('SELECT pg_terminate_backend($1)', [pid])
-      await vi.waitFor(() => expect(alive(pid)).resolves.toBe(false))
+      await vi.waitFor(() => expect(alive(pid)).resolves.toBe(false), 10_000)
       await sql`SELECT 1`
     })
     await expect(broken).rejects.toThrow()

@@ -64,7 +64,7 @@ describe('hints', () => {
     await notify('moothall_rooms', `{"v":1,"o":"${OTHER_ORG}","r":"${ROOM}"}`)
     await writer.query(`SELECT platform.notify_identity('session', $1, 'revoked', $2)`, [ROOM, ORG])
 
-    await vi.waitUntil(() => heard.length >= 3)
+    await vi.waitUntil(() => heard.length >= 3, 10_000)
     expect(heard).toEqual([
       ['audit', { channel: 'audit', orgId: ORG }],
       ['room', { channel: 'rooms', orgId: ORG, roomId: ROOM, presence: true }],
@@ -86,7 +86,7 @@ describe('hints', () => {
     await notify('moothall_identity', '{"v":1,"t":"ping","from":"another process","n":1}')
     await notify('moothall_identity', `{"v":1,"t":"user","id":"${ORG}","s":"changed"}`)
 
-    await vi.waitUntil(() => heard.length > 0)
+    await vi.waitUntil(() => heard.length > 0, 10_000)
     expect(heard).toEqual([{ channel: 'identity', type: 'user', orgId: null, id: ORG, state: 'changed' }])
     expect(bus.figures.malformed).toBe(8)
   })
@@ -102,7 +102,7 @@ describe('hints', () => {
     await writer.query('ROLLBACK')
     await notify('moothall_audit', OTHER_ORG)
 
-    await vi.waitUntil(() => heard.length > 0)
+    await vi.waitUntil(() => heard.length > 0, 10_000)
     expect(heard).toEqual([{ channel: 'audit', orgId: OTHER_ORG }])
   })
 
@@ -119,7 +119,7 @@ describe('hints', () => {
 
     await notify('moothall_audit', ORG)
 
-    await vi.waitUntil(() => heard === 1)
+    await vi.waitUntil(() => heard === 1, 10_000)
     expect(log.error).toHaveBeenCalledTimes(1)
   })
 
@@ -136,7 +136,7 @@ describe('hints', () => {
 
     await notify('moothall_audit', ORG)
 
-    await vi.waitUntil(() => heard.includes('third'))
+    await vi.waitUntil(() => heard.includes('third'), 10_000)
     expect(heard).toEqual(['first', 'third'])
     expect(bus.figures.subscriptions).toBe(2)
   })
@@ -206,7 +206,7 @@ describe('the LISTEN connection', () => {
     expect(new Set(calls)).toEqual(new Set(['doubt']))
 
     await notify('moothall_audit', ORG)
-    await vi.waitUntil(() => calls.includes('hint'))
+    await vi.waitUntil(() => calls.includes('hint'), 10_000)
   })
 
   it('PLAT-27 never sits in a transaction and uses one connection', async () => {
@@ -248,7 +248,7 @@ describe('the LISTEN connection', () => {
   it('leaves nothing behind when closed', async () => {
     await openBus(proxy.through(database.appUrl))
     await bus.close()
-    await vi.waitUntil(() => proxy.connections === 0)
+    await vi.waitUntil(() => proxy.connections === 0, 10_000)
     expect(bus.figures.subscriptions).toBe(0)
   })
 })

@@ -35,7 +35,7 @@ describe('a source that reads forward', () => {
     const { state, source } = world()
     expect(state.attached).toBe(0)
     const parked = source.next()
-    await vi.waitUntil(() => state.reads >= 1)
+    await vi.waitUntil(() => state.reads >= 1, 10_000)
     expect(state.attached).toBe(1)
 
     void source.return()
@@ -49,7 +49,7 @@ describe('a source that reads forward', () => {
     const { state, source } = world()
     state.gate = new Promise(() => {})
     void source.next()
-    await vi.waitUntil(() => state.reads >= 1)
+    await vi.waitUntil(() => state.reads >= 1, 10_000)
     void source.return()
     await turn()
     expect(state.attached).toBe(0)
@@ -68,7 +68,7 @@ describe('a source that reads forward', () => {
     const release = Promise.withResolvers<void>()
     state.gate = release.promise
     const next = source.next()
-    await vi.waitUntil(() => state.reads === 2)
+    await vi.waitUntil(() => state.reads === 2, 10_000)
     log.push(2, 3)
     for (let call = 0; call < 100; call++) state.wake()
     release.resolve()
@@ -84,7 +84,7 @@ describe('a source that reads forward', () => {
   it('reads without being called, so that a lost NOTIFY only delays', async () => {
     const { log, state, source } = world({ pollEvery: 20 })
     const next = source.next()
-    await vi.waitUntil(() => state.reads >= 1)
+    await vi.waitUntil(() => state.reads >= 1, 10_000)
     log.push(7)
     expect((await next).value).toBe(7)
     await source.return()
@@ -95,7 +95,7 @@ describe('a source that reads forward', () => {
     state.behind = true
     const started = performance.now()
     const next = source.next()
-    await vi.waitUntil(() => state.reads === 4)
+    await vi.waitUntil(() => state.reads === 4, 10_000)
     const looking = performance.now() - started
     log.push(1)
     state.behind = false
@@ -153,7 +153,7 @@ describe('a source over the bus', () => {
     const done = (async () => {
       for await (const n of source) if (seen.push(n) === 100) return
     })()
-    await vi.waitUntil(() => bus.figures.subscriptions === 1)
+    await vi.waitUntil(() => bus.figures.subscriptions === 1, 10_000)
 
     for (let transaction = 0; transaction < 20; transaction++) {
       await writer.query('BEGIN')
@@ -166,7 +166,7 @@ describe('a source over the bus', () => {
 
     await done
     expect(seen).toEqual(Array.from({ length: 100 }, (_, at) => at + 1))
-    await vi.waitUntil(() => calls === 20)
+    await vi.waitUntil(() => calls === 20, 10_000)
     expect(bus.figures.subscriptions).toBe(0)
   })
 })

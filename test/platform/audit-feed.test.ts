@@ -184,18 +184,18 @@ describe('what is hidden', () => {
   it('PLAT-19 shows a row that an older transaction hid, though nobody is told when that one ends', async () => {
     const seen = follow(start)
     const first = await tick()
-    await vi.waitFor(() => expect(seen).toEqual([first]))
+    await vi.waitFor(() => expect(seen).toEqual([first]), 10_000)
 
     const older = await openTransaction()
     const hidden = await tick()
-    await vi.waitFor(() => expect(auditFeedLag()).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(auditFeedLag()).toBeGreaterThan(0), 10_000)
     expect(await page(start)).toMatchObject({ caughtUp: false, hiddenSince: expect.any(Date) })
     expect(seen).toEqual([first])
 
     await older.end('ROLLBACK')
     // The fallback for lost hints would come after 5 s.
     await vi.waitFor(() => expect(seen).toEqual([first, hidden]), { timeout: 4_000, interval: 20 })
-    await vi.waitFor(() => expect(auditFeedLag()).toBe(0))
+    await vi.waitFor(() => expect(auditFeedLag()).toBe(0), 10_000)
     expect(await page(start)).toMatchObject({ caughtUp: true, hiddenSince: null })
   })
 
@@ -213,9 +213,9 @@ describe('what is hidden', () => {
     const older = await openTransaction()
     follow(start)
     await tick()
-    await vi.waitFor(() => expect(auditFeedLag()).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(auditFeedLag()).toBeGreaterThan(0), 10_000)
     await following.pop()!.return()
-    await vi.waitFor(() => expect(auditFeedLag()).toBe(0))
+    await vi.waitFor(() => expect(auditFeedLag()).toBe(0), 10_000)
     await older.end('ROLLBACK')
   })
 })
@@ -269,10 +269,10 @@ describe('filters', () => {
     expect(rest).toMatchObject({ rows: [{ id: last }], hasMore: false, caughtUp: true })
 
     const seen = follow(first.place, where)
-    await vi.waitFor(() => expect(seen).toEqual([last]))
+    await vi.waitFor(() => expect(seen).toEqual([last]), 10_000)
     await tick(ticked)
     const next = await tick(struck)
-    await vi.waitFor(() => expect(seen).toEqual([last, next]))
+    await vi.waitFor(() => expect(seen).toEqual([last, next]), 10_000)
   })
 
   it('PLAT-17 says whether a page was the last', async () => {

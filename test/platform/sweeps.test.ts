@@ -62,7 +62,7 @@ it('PLAT-74 waits for a sweep that runs, starts none afterwards, and lives on wh
     ],
     log,
   )
-  await vi.waitFor(() => expect([rounds, warned.length > 2]).toEqual([1, true]))
+  await vi.waitFor(() => expect([rounds, warned.length > 2]).toEqual([1, true]), 10_000)
   let stopped = false
   const stop = sweeps.stop().then(() => (stopped = true))
   await new Promise((resolve) => setTimeout(resolve, 20))

@@ -239,7 +239,7 @@ describe('who listens', () => {
     expect(stream.events.at(-1)).toBe(deleted)
     const versions = stream.versions()
     expect(versions.at(-1)).toBe(versions.at(-2)! + 1)
-    await vi.waitFor(() => expect(stream.closed?.complete).toBe(true))
+    await vi.waitFor(() => expect(stream.closed?.complete).toBe(true), 10_000)
   })
 
   it('ROOM-52 keeps a person with two tabs present until the last one closes', async () => {

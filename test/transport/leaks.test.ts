@@ -85,7 +85,7 @@ describe(`${CYCLES} subscriptions that are left`, () => {
           await peer.next('last', 'complete')
         }
         peer.terminate()
-        await vi.waitUntil(() => world.sockets.size === 0, { interval: 1 })
+        await vi.waitUntil(() => world.sockets.size === 0, { interval: 1, timeout: 10_000 })
         await openGate()
         expect(world.streams.figures.streams).toBe(0)
         Peer.terminateAll()
@@ -112,7 +112,7 @@ describe(`${CYCLES} subscriptions that are left`, () => {
           Events.terminateAll()
           await vi.waitUntil(() => world.connections === 0, { interval: 1, timeout: 10_000 })
           await openGate()
-          await vi.waitUntil(() => world.streams.figures.streams === 0, { interval: 1 })
+          await vi.waitUntil(() => world.streams.figures.streams === 0, { interval: 1, timeout: 10_000 })
         }
       }),
   )

@@ -248,7 +248,10 @@ export class LiveWorld {
 
   /** Waits for the checks that opening a stream brings, so that what ends it later is something else. */
   async settled(): Promise<void> {
-    await vi.waitUntil(() => this.#rechecks === 0 && performance.now() - this.#recheckedAt > 200, { interval: 10 })
+    await vi.waitUntil(() => this.#rechecks === 0 && performance.now() - this.#recheckedAt > 200, {
+      interval: 10,
+      timeout: 10_000,
+    })
   }
 
   #rechecks = 0

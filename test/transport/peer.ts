@@ -16,7 +16,10 @@ export class Peer {
     const peer = new Peer(world.wsUrl)
     await once(peer.socket, 'open')
     peer.init(person)
-    await vi.waitUntil(() => peer.messages.some(({ type }) => type === 'connection_ack'), { interval: 5 })
+    await vi.waitUntil(() => peer.messages.some(({ type }) => type === 'connection_ack'), {
+      interval: 5,
+      timeout: 10_000,
+    })
     return peer
   }
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 afterEach(async () => {
   Events.terminateAll()
-  await vi.waitUntil(() => world.streams.figures.streams === 0)
+  await vi.waitUntil(() => world.streams.figures.streams === 0, 10_000)
   await turn()
   expect(world.attached).toBe(0)
   expect(world.directs.size).toBe(0)
@@ -26,7 +26,7 @@ afterEach(async () => {
 async function follow(query = FEED, person = ann): Promise<Events> {
   const { attached } = world
   const events = new Events(world, { query, person })
-  await vi.waitUntil(() => world.attached > attached, { interval: 5 })
+  await vi.waitUntil(() => world.attached > attached, { interval: 5, timeout: 10_000 })
   return events
 }
 
@@ -35,7 +35,7 @@ describe('server-sent events', () => {
     const client = createClient({ url: world.url, headers: { authorization: `Bearer ${ann.token}` }, retryAttempts: 0 })
     const events = client.iterate({ query: 'subscription { feed { fact person boom } }' })
     const first = events.next()
-    await vi.waitUntil(() => world.attached === 1)
+    await vi.waitUntil(() => world.attached === 1, 10_000)
     world.publish('one', 'two')
     expect((await first).value).toMatchObject({
       data: { feed: { fact: 'one', person: ann.userId, boom: null } },
@@ -43,13 +43,13 @@ describe('server-sent events', () => {
     })
     expect((await events.next()).value).toMatchObject({ data: { feed: { fact: 'two' } } })
     await events.return?.()
-    await vi.waitUntil(() => world.attached === 0)
+    await vi.waitUntil(() => world.attached === 0, 10_000)
     client.dispose()
   })
 
   it('PLAT-32 carry their headers and pings whether or not events flow', async () => {
     const events = await follow()
-    await vi.waitUntil(() => events.pings >= 4, { interval: 5 })
+    await vi.waitUntil(() => events.pings >= 4, { interval: 5, timeout: 10_000 })
     expect(events.response?.statusCode).toBe(200)
     expect(events.response?.headers).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -119,7 +119,7 @@ describe('server-sent events', () => {
     await new Events(world, { query: '{ hello }', person: ben }).completed()
     expect(await fresh()).toBe(false)
     await follow(FEED, ben)
-    await vi.waitUntil(fresh)
+    await vi.waitUntil(fresh, 10_000)
   })
 })
 
@@ -127,15 +127,15 @@ describe('a peer that goes', () => {
   it('PLAT-30 releases the source at once while it is parked', async () => {
     const events = await follow('subscription { parked { fact } }')
     events.leave()
-    await vi.waitUntil(() => world.attached === 0, { interval: 2 })
+    await vi.waitUntil(() => world.attached === 0, { interval: 2, timeout: 10_000 })
   })
 
   it('PLAT-30 leaves no source behind when it goes while subscribe is pending', async () => {
     const { asked } = world
     const events = new Events(world, { query: 'subscription { pending { fact } }', person: ann })
-    await vi.waitUntil(() => world.asked === asked + 1)
+    await vi.waitUntil(() => world.asked === asked + 1, 10_000)
     events.leave()
-    await vi.waitUntil(() => world.streams.figures.streams === 0, { interval: 2 })
+    await vi.waitUntil(() => world.streams.figures.streams === 0, { interval: 2, timeout: 10_000 })
     world.gate.resolve()
     world.gate = Promise.withResolvers()
     await turn()
@@ -146,11 +146,14 @@ describe('a peer that goes', () => {
   it('PLAT-34 is cut off when it takes nothing for long while bytes wait for it', async () => {
     const { directs } = world
     const events = new Events(world, { query: 'subscription { direct { fact } }', person: ann })
-    await vi.waitUntil(() => [...directs][0]?.subscriber && events.response)
+    await vi.waitUntil(() => [...directs][0]?.subscriber && events.response, { timeout: 20_000 })
     events.response?.pause()
     const sink = [...directs][0]?.subscriber?.sink
-    await vi.waitUntil(() => sink?.send(JSON.stringify({ data: 'x'.repeat(64_000) })) === false, { interval: 0 })
-    await vi.waitUntil(() => directs.size === 0, { timeout: 2_000 })
+    await vi.waitUntil(() => sink?.send(JSON.stringify({ data: 'x'.repeat(64_000) })) === false, {
+      interval: 0,
+      timeout: 20_000,
+    })
+    await vi.waitUntil(() => directs.size === 0, { timeout: 20_000 })
   })
 })
 
@@ -163,7 +166,7 @@ describe('the end of standing', () => {
     await world.revoke(ben)
     await gone.completed(1_000)
     expect(performance.now() - since).toBeLessThan(1_000)
-    await vi.waitUntil(() => world.attached === 1)
+    await vi.waitUntil(() => world.attached === 1, 10_000)
     world.publish('afterwards')
     expect(await stays.take(1)).toEqual([{ data: { feed: { fact: 'afterwards' } } }])
     expect(gone.results).toEqual([
@@ -185,7 +188,7 @@ describe('the end of standing', () => {
     const ben = await world.person()
     const { asked } = world
     const events = new Events(world, { query: 'subscription { pending { fact } }', person: ben })
-    await vi.waitUntil(() => world.asked === asked + 1)
+    await vi.waitUntil(() => world.asked === asked + 1, 10_000)
     await world.settled()
     await world.revoke(ben)
     await vi.waitUntil(() => world.streams.figures.streams === 0, { timeout: 1_000, interval: 5 })
@@ -223,7 +226,7 @@ describe('frames of a stream that writes by itself', () => {
       { length: 3 },
       () => new Events(world, { query: 'subscription { direct { fact } }', person: ann }),
     )
-    await vi.waitUntil(() => [...world.directs].filter(({ subscriber }) => subscriber).length === 3)
+    await vi.waitUntil(() => [...world.directs].filter(({ subscriber }) => subscriber).length === 3, 10_000)
     const sinks = [...world.directs].map(({ subscriber }) => subscriber!.sink)
     const frames = Array.from({ length: 50 }, (_, at) => ({ data: { direct: { fact: `fact ${at}\n` } } }))
     for (const frame of frames) {
@@ -241,7 +244,7 @@ describe('frames of a stream that writes by itself', () => {
 
   it('PLAT-34 stop for a slow peer at a mebibyte, a snapshot on its way not counted, and go on when it has caught up', async () => {
     const events = new Events(world, { query: 'subscription { direct { fact } }', person: ann })
-    await vi.waitUntil(() => [...world.directs][0]?.subscriber && events.response)
+    await vi.waitUntil(() => [...world.directs][0]?.subscriber && events.response, 10_000)
     const { sink } = [...world.directs][0]!.subscriber!
     events.response?.pause()
     const frame = JSON.stringify({ data: 'x'.repeat(16_000) })
@@ -252,7 +255,7 @@ describe('frames of a stream that writes by itself', () => {
     events.response?.resume()
     await sink.drained()
     await events.take(sent)
-    await vi.waitUntil(() => sink.unsent === 0)
+    await vi.waitUntil(() => sink.unsent === 0, 10_000)
 
     events.response?.pause()
     const snapshot = JSON.stringify({ data: 'y'.repeat(6_000_000) })

@@ -19,8 +19,8 @@ afterAll(() => world.close())
 afterEach(async () => {
   Peer.terminateAll()
   Events.terminateAll()
-  await vi.waitUntil(() => world.sockets.size === 0)
-  await vi.waitUntil(() => world.streams.figures.streams === 0)
+  await vi.waitUntil(() => world.sockets.size === 0, 10_000)
+  await vi.waitUntil(() => world.streams.figures.streams === 0, 10_000)
   expect(world.attached).toBe(0)
 })
 
@@ -41,7 +41,7 @@ describe('bounds', () => {
     await Peer.connect(world, await world.person())
 
     first.terminate()
-    await vi.waitUntil(() => world.streams.figures.sockets === 2)
+    await vi.waitUntil(() => world.streams.figures.sockets === 2, 10_000)
     await Peer.connect(world, again)
   })
 
@@ -50,7 +50,7 @@ describe('bounds', () => {
     peer.subscribe('a', 'subscription { feed { fact } }')
     peer.subscribe('b', 'subscription { feed { fact } }')
     for (let at = 0; at < 2; at++) new Events(world, { query: 'subscription { feed { fact } }', person: ann })
-    await vi.waitUntil(() => world.attached === 4)
+    await vi.waitUntil(() => world.attached === 4, 10_000)
 
     const refused = new Events(world, { query: 'subscription { feed { fact } }', person: ann })
     await refused.completed()
@@ -60,16 +60,16 @@ describe('bounds', () => {
     expect((await peer.next('c', 'next')).payload.errors[0].extensions.code).toBe('RATE_LIMITED')
 
     peer.send({ id: 'a', type: 'complete' })
-    await vi.waitUntil(() => world.attached === 3)
+    await vi.waitUntil(() => world.attached === 3, 10_000)
     peer.subscribe('d', 'subscription { feed { fact } }')
-    await vi.waitUntil(() => world.attached === 4)
+    await vi.waitUntil(() => world.attached === 4, 10_000)
   })
 
   it('PLAT-34 allows a socket so many operations at once, also when their subscribers have left', async () => {
     const peer = await Peer.connect(world, ann)
     const { asked } = world
     for (const id of ['a', 'b', 'c']) peer.subscribe(id, '{ slow }')
-    await vi.waitUntil(() => world.asked === asked + 3)
+    await vi.waitUntil(() => world.asked === asked + 3, 10_000)
     peer.send({ id: 'a', type: 'complete' })
     peer.subscribe('d', '{ hello }')
     expect((await peer.next('d', 'error')).payload[0].extensions).toEqual({ code: 'RATE_LIMITED' })
@@ -85,7 +85,7 @@ describe('bounds', () => {
     const peer = await Peer.connect(world, ann)
     for (let at = 1; at < BOUNDS.messagesPerMinute; at++) peer.send({ type: 'ping' })
     const pongs = () => peer.messages.filter(({ type }) => type === 'pong').length
-    await vi.waitUntil(() => pongs() === BOUNDS.messagesPerMinute - 1) // with connection_init, as many as may be
+    await vi.waitUntil(() => pongs() === BOUNDS.messagesPerMinute - 1, 10_000) // with connection_init, as many as may be
     peer.send({ type: 'ping' })
     expect((await peer.closed()).code).toBe(4429)
   })
@@ -146,7 +146,7 @@ describe('heartbeat', () => {
   it('PLAT-32 ends a half-open socket too', async () => {
     const peer = await Peer.connect(world, ann)
     peer.subscribe('feed', 'subscription { feed { fact } }')
-    await vi.waitUntil(() => world.attached === 1)
+    await vi.waitUntil(() => world.attached === 1, 10_000)
     peer.socket.pause() // takes nothing from the connection any more, so answers nothing
     await vi.waitUntil(() => world.sockets.size === 0, { timeout: 2_000 })
     expect(world.attached).toBe(0)
@@ -157,7 +157,7 @@ describe('a slow peer', () => {
   it('PLAT-34 holds back pulled events, so memory does not grow, and loses none', async () => {
     const peer = await Peer.connect(world, ann)
     peer.subscribe('feed', 'subscription { feed { fact } }')
-    await vi.waitUntil(() => world.attached === 1)
+    await vi.waitUntil(() => world.attached === 1, 10_000)
     peer.pauseReading()
     const from = world.facts.length
     for (let at = 0; at < 40; at++) world.publish(`${at} ${'x'.repeat(256_000)}`)
@@ -173,7 +173,7 @@ describe('a slow peer', () => {
   it('PLAT-34 tells a stream that writes by itself when its peer is a mebibyte behind and when it has caught up', async () => {
     const peer = await Peer.connect(world, ann)
     peer.subscribe('direct', 'subscription { direct { fact } }')
-    await vi.waitUntil(() => [...world.directs][0]?.subscriber)
+    await vi.waitUntil(() => [...world.directs][0]?.subscriber, 10_000)
     const { sink } = [...world.directs][0]!.subscriber!
     peer.pauseReading()
     const json = (fact: string) => JSON.stringify({ data: { direct: { fact } } })
@@ -201,7 +201,7 @@ describe('drain', () => {
     busy.subscribe('slow', '{ slow }')
     busy.subscribe('feed', 'subscription { feed { fact } }')
     const events = new Events(world, { query: 'subscription { feed { fact } }', person: ann })
-    await vi.waitUntil(() => world.attached === 2 && world.asked === asked + 3)
+    await vi.waitUntil(() => world.attached === 2 && world.asked === asked + 3, 10_000)
     // Raw, since it must be on its way when the draining begins.
     const late = connectTcp(world.port, '127.0.0.1')
     await once(late, 'connect')

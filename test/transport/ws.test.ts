@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 afterEach(async () => {
   Peer.terminateAll()
-  await vi.waitUntil(() => world.sockets.size === 0)
+  await vi.waitUntil(() => world.sockets.size === 0, 10_000)
   expect(world.streams.figures).toEqual({ sockets: 0, streams: 0 })
   expect(world.attached).toBe(0)
   expect(world.directs.size).toBe(0)
@@ -37,19 +37,19 @@ describe('the protocol', () => {
 
     const events = client.iterate({ query: 'subscription { feed { fact person } }' })
     const first = events.next()
-    await vi.waitUntil(() => world.attached === 1)
+    await vi.waitUntil(() => world.attached === 1, 10_000)
     world.publish('one', 'two')
     expect((await first).value).toEqual({ data: { feed: { fact: 'one', person: ann.userId } } })
     expect((await events.next()).value).toEqual({ data: { feed: { fact: 'two', person: ann.userId } } })
     await events.return?.()
-    await vi.waitUntil(() => world.attached === 0)
+    await vi.waitUntil(() => world.attached === 0, 10_000)
     await client.dispose()
   })
 
   it('keeps the socket and its operations through syntax errors, unknown fields and masked faults', async () => {
     const peer = await connect()
     peer.subscribe('feed', 'subscription { feed { fact } }')
-    await vi.waitUntil(() => world.attached === 1)
+    await vi.waitUntil(() => world.attached === 1, 10_000)
     peer.subscribe('syntax', '{ hello')
     peer.subscribe('unknown', '{ nothing }')
     peer.subscribe('boom', '{ boom }')
@@ -104,7 +104,7 @@ describe('an event', () => {
   it('PLAT-5 has a context, loaders, a transaction and a caller of its own, and leaves no connection behind', async () => {
     const peer = await connect()
     peer.subscribe('feed', 'subscription { feed { fact load transaction person boom } }')
-    await vi.waitUntil(() => world.attached === 1)
+    await vi.waitUntil(() => world.attached === 1, 10_000)
     world.contexts.length = 0
     world.publish(...Array.from({ length: 10 }, (_, at) => `fact ${at}`))
     await peer.next('feed', 'next', 10)
@@ -116,7 +116,7 @@ describe('an event', () => {
     expect(new Set(results.map(({ data }) => data.feed.person))).toEqual(new Set([ann.userId]))
     expect(new Set(world.contexts).size).toBe(10)
     expect(new Set(results.map(({ errors }) => errors[0].extensions.code))).toEqual(new Set(['INTERNAL']))
-    await vi.waitUntil(() => world.poolInUse === 0)
+    await vi.waitUntil(() => world.poolInUse === 0, 10_000)
   })
 })
 
@@ -147,7 +147,7 @@ describe('who may', () => {
       const peer = new Peer(world.wsUrl, { headers })
       await once(peer.socket, 'open')
       peer.send({ type: 'connection_init', ...(payload && { payload }) })
-      await vi.waitUntil(() => peer.close ?? peer.messages[0])
+      await vi.waitUntil(() => peer.close ?? peer.messages[0], 10_000)
       return peer.close?.code ?? peer.messages[0]?.type
     }
     expect(await attempt({ cookie, origin })).toBe('connection_ack')
@@ -179,7 +179,7 @@ describe('who may', () => {
       ).rows[0].fresh
     expect(await lastSeen()).toBe(false)
     await connect(cid)
-    await vi.waitUntil(lastSeen)
+    await vi.waitUntil(lastSeen, 10_000)
   })
 })
 
@@ -192,14 +192,14 @@ describe('the end of standing', () => {
     const again = await world.signIn(ben.userId)
     const [gone, stays, other] = [await connect(ben), await connect(again), await connect()]
     for (const peer of [gone, stays, other]) peer.subscribe('feed', feed)
-    await vi.waitUntil(() => world.attached === 3)
+    await vi.waitUntil(() => world.attached === 3, 10_000)
 
     await world.settled()
     const since = performance.now()
     await world.revoke(ben)
     expect((await gone.closed()).code).toBe(4401)
     expect(performance.now() - since).toBeLessThan(1_000)
-    await vi.waitUntil(() => world.attached === 2)
+    await vi.waitUntil(() => world.attached === 2, 10_000)
     world.publish('afterwards')
     await Promise.all([stays.next('feed', 'next'), other.next('feed', 'next')])
     expect(gone.of('feed')).toEqual([])
@@ -220,7 +220,7 @@ describe('the end of standing', () => {
     const peer = await connect(ben)
     peer.subscribe('admins', admins)
     peer.subscribe('feed', feed)
-    await vi.waitUntil(() => world.attached === 2)
+    await vi.waitUntil(() => world.attached === 2, 10_000)
     await world.settled()
     await world.setRole(ben, 'member')
 
@@ -240,7 +240,7 @@ describe('the end of standing', () => {
     const peer = await connect(ben)
     peer.subscribe('feed', feed)
     peer.subscribe('direct', 'subscription { direct { fact } }')
-    await vi.waitUntil(() => world.attached === 1 && [...world.directs].some(({ subscriber }) => subscriber))
+    await vi.waitUntil(() => world.attached === 1 && [...world.directs].some(({ subscriber }) => subscriber), 10_000)
     const [direct] = world.directs
     const sink = direct?.subscriber?.sink
     world.streams.endWhere(({ caller }) => caller.userId === ben.userId, 'credential')
@@ -258,7 +258,7 @@ describe('the end of standing', () => {
     const ben = await world.person()
     const peer = await connect(ben)
     peer.subscribe('feed', feed)
-    await vi.waitUntil(() => world.attached === 1)
+    await vi.waitUntil(() => world.attached === 1, 10_000)
     // A revocation that no NOTIFY tells of, while the listener is down.
     await world.settled()
     await world.sql.query('ALTER TABLE identity.sessions DISABLE TRIGGER USER')
