@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { newId } from '../../src/lib/type-id.ts'
 import type { Actor, TestRoom } from '../support/actor.ts'
 import type { App } from '../support/app.ts'
 import type { GraphqlClient } from '../support/client.ts'
-import { createWorld, type TestSpace, uuidOf, type World } from '../support/world.ts'
+import { createWorld, type World } from '../support/world.ts'
+import { plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
 import { Planted } from './planted.ts'
 
 export type Caller = {
@@ -55,8 +55,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     ['strange', stranger.space, 1],
   ] as const) {
     const host = realm === 'strange' ? stranger : await named(`${realm} host`, world.member({ space }))
-    const { room, voters } = await world.pokerRoom({ space, host, voters: 0, stories: count })
-    void voters
+    const { room } = await world.pokerRoom({ space, host, stories: count })
     rooms.push([realm, room])
   }
   const room2 = rooms[1]![1]
@@ -131,7 +130,11 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     as('former', former, []),
     { ...as('nobody', former, []), client: app.client(), sees: new Set<string>(), cost: 190 },
   ]
-  const otherOrgs = new Set(['strange', ...['user', 'mail', 'session', 'origin'].map((kind) => `${kind}:stranger`)])
+  const otherOrgs = new Set([
+    'strange',
+    'log:strange',
+    ...['user', 'mail', 'session', 'origin'].map((kind) => `${kind}:stranger`),
+  ])
   return { world, planted, callers, otherOrgs }
 }
 
@@ -143,126 +146,4 @@ function members(realm: string, people: ReadonlyMap<string, Actor>): Actor[] {
     strange: ['stranger'],
   }[realm]!
   return names.map((name) => people.get(name)!)
-}
-
-async function plantPerson(world: World, planted: Planted, name: string, person: Actor): Promise<void> {
-  const isRegistered = !['anonymous', 'drifter', 'guest'].includes(name)
-  if (name !== 'meeting') {
-    planted.id(`user:${name}`, 'User', person.userId)
-    await world.sql(
-      `UPDATE identity.users SET display_name = $2, avatar_icon = $3,
-         email = $4 WHERE id = $1`,
-      [
-        person.userId,
-        planted.mark(`user:${name}`, 'User.displayName'),
-        planted.mark(`user:${name}`, 'User.avatarIcon'),
-        isRegistered ? planted.mark(`mail:${name}`, 'User.email', (mark) => `${mark}@example.org`) : null,
-      ],
-    )
-  }
-  planted.id(`session:${name}`, 'Session', person.sessionId)
-  await world.sql('UPDATE identity.sessions SET ip = $2, user_agent = $3 WHERE id = $1', [
-    person.sessionId,
-    planted.mark(`origin:${name}`, 'Session.ip', (mark) => `2001:db8::9${mark.slice(-3)}`),
-    planted.mark(`origin:${name}`, 'Session.userAgent'),
-  ])
-}
-
-async function plantOrg(world: World, planted: Planted, realm: string, orgId: string): Promise<void> {
-  planted.id(realm, 'Org', orgId)
-  const slug = planted.mark(realm, 'Org.slug')
-  await world.sql('UPDATE identity.orgs SET slug = $2, name = $3 WHERE id = $1', [
-    orgId,
-    slug,
-    planted.mark(realm, 'Org.name'),
-  ])
-  if (realm === 'ours') Object.assign(world.org, { slug })
-  const kinds = realm === 'ours' ? 'kinds' : realm
-  const kind = planted.mark(kinds, 'RoomKind.kind')
-  await world.sql(
-    `INSERT INTO rooms.room_kinds (org_id, kind, provider, display, actions) VALUES ($1, $2, 'core', $3, '{}')`,
-    [orgId, kind, planted.mark(kinds, 'RoomKind.display')],
-  )
-}
-
-async function plantSpace(world: World, planted: Planted, realm: string, space: TestSpace): Promise<void> {
-  planted.id(realm, 'Space', space.uuid)
-  const slug = planted.mark(realm, 'Space.slug')
-  Object.assign(space, { slug })
-  await world.sql('UPDATE rooms.spaces SET slug = $2, name = $3, passcode = $4 WHERE id = $1', [
-    space.uuid,
-    slug,
-    planted.mark(realm, 'Space.name'),
-    planted.mark(realm, 'Space.passcode'),
-  ])
-  const deck = newId()
-  planted.id(realm, 'Deck', deck)
-  await world.sql('INSERT INTO rooms.decks (org_id, id, space_id, name, cards) VALUES ($1, $2, $3, $4, $5)', [
-    space.orgId,
-    deck,
-    space.uuid,
-    planted.mark(realm, 'Deck.name'),
-    [planted.mark(realm, 'Deck.cards'), planted.mark(realm, 'Deck.cards')],
-  ])
-  await plantEvent(world, planted, realm, space, { kind: 'Space', id: space.uuid, slug })
-}
-
-async function plantRoom(
-  world: World,
-  planted: Planted,
-  realm: string,
-  room: TestRoom,
-  voters: Actor[],
-): Promise<void> {
-  planted.id(realm, 'Room', room.uuid)
-  const card = planted.mark(realm, 'Vote.card')
-  await world.sql(
-    `UPDATE rooms.rooms SET title = $2, version = version + 1,
-       config = config || jsonb_build_object('deck', jsonb_build_object('name', $3::text, 'cards', $4::text[], 'ordinal', true))
-     WHERE id = $1`,
-    [
-      room.uuid,
-      planted.mark(realm, 'Room.title'),
-      planted.mark(realm, 'PokerConfig.deckName'),
-      [planted.mark(realm, 'PokerConfig.cards'), card],
-    ],
-  )
-  const stories = await world.sql<{ id: string }>('SELECT id FROM rooms.stories WHERE room_id = $1', [room.uuid])
-  for (const { id } of stories) {
-    planted.id(realm, 'Story', id)
-    await world.sql('UPDATE rooms.stories SET title = $2, notes = $3, ref = $4, estimate = $5 WHERE id = $1', [
-      id,
-      ...['title', 'notes', 'ref', 'estimate'].map((column) => planted.mark(realm, `Story.${column}`)),
-    ])
-  }
-  for (const { userId } of voters) {
-    await world.sql(
-      `INSERT INTO rooms.votes (org_id, room_id, story_id, user_id, card, round_version) VALUES ($1, $2, $3, $4, $5, $6)`,
-      [room.orgId, room.uuid, uuidOf(room.round.storyId), userId, card, room.round.roundVersion],
-    )
-  }
-  await world.sql('UPDATE rooms.stories SET revealed_at = now() WHERE id = $1', [uuidOf(room.round.storyId)])
-  await world.sql('UPDATE rooms.rooms SET revealed = true, version = version + 1 WHERE id = $1', [room.uuid])
-  const place = { orgId: room.orgId, uuid: uuidOf(room.spaceId) }
-  await plantEvent(world, planted, realm, place, { kind: 'Room', id: room.uuid, roomId: room.uuid })
-  const storyId = uuidOf(room.round.storyId)
-  await plantEvent(world, planted, realm, place, { kind: 'Story', id: storyId, roomId: room.uuid, storyId })
-}
-
-type About = { kind: string; id: string; slug?: string; roomId?: string; storyId?: string }
-
-async function plantEvent(
-  world: World,
-  planted: Planted,
-  realm: string,
-  { orgId, uuid }: { orgId: string; uuid: string },
-  { kind, id, slug = '', roomId, storyId }: About,
-): Promise<void> {
-  const event = newId()
-  planted.id(`log:${realm}`, 'AuditEvent', event)
-  await world.sql(
-    `INSERT INTO platform.audit_events (org_id, id, category, event_type, actor_kind, target_kind, target_id, space_id,
-       room_id, space_slug, payload) VALUES ($1, $2, 'activity', $3, 'system', $4, $5, $6, $7, $8, $9)`,
-    [orgId, event, storyId ? 'story.added' : 'room.ended', kind, id, uuid, roomId, slug, storyId ? { storyId } : {}],
-  )
 }

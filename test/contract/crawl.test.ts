@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApp } from '../support/app.ts'
 import type { Answer } from '../support/client.ts'
 import { type Caller, type CrawlWorld, createCrawlWorld } from './crawl-world.ts'
-import { absentOf, Crawler } from './crawler.ts'
+import { Crawler } from './crawler.ts'
+import { absentOf } from './planted.ts'
 import { NODE_TYPES, SCHEMA } from './schema-walk.ts'
 
 const MINUTE = 60_000
@@ -22,6 +23,28 @@ const CALLERS = [
   'nobody',
 ] as const
 
+/** Words of a list, hashes, settings: columns of text in which nobody writes. */
+const NO_WRITING = [
+  'identity.memberships.role',
+  'identity.orgs.api_version',
+  'identity.orgs.status',
+  'identity.orgs.time_zone',
+  'identity.sessions.method',
+  'identity.sessions.revoke_reason',
+  'identity.users.account',
+  'identity.users.status',
+  'identity.users.type',
+  'rooms.room_events.audience',
+  'rooms.room_events.type',
+  'rooms.room_kinds.actions',
+  'rooms.room_kinds.provider',
+  'rooms.rooms.kind',
+  'rooms.rooms.phase',
+  'rooms.rooms.state',
+  'rooms.rooms.timer_on_end',
+  'rooms.space_members.role',
+]
+
 let crawl: CrawlWorld
 beforeAll(async () => {
   crawl = await createCrawlWorld(await startApp())
@@ -39,6 +62,21 @@ it('PLAT-31 every type of node stands in a space, in another one and in another 
   expect(plantedIn('home', 'home.room', 'member')).toEqual(ofSpaces)
   expect(plantedIn('other')).toEqual(ofSpaces)
   expect(plantedIn('strange', 'stranger')).toEqual(NODE_TYPES.toSorted())
+})
+
+it('PLAT-31 every column of text holds what is planted, or nothing that people write', async () => {
+  const columns = await crawl.world.sql<{ name: string; column: string }>(
+    `SELECT table_schema || '.' || table_name AS name, column_name AS column FROM information_schema.columns
+     JOIN information_schema.tables USING (table_schema, table_name)
+     WHERE table_schema IN ('identity', 'rooms', 'work', 'gate', 'plugins') AND table_type = 'BASE TABLE'
+       AND data_type IN ('text', 'ARRAY', 'jsonb') ORDER BY 1, 2`,
+  )
+  const unplanted: string[] = []
+  for (const { name, column } of columns) {
+    const [row] = await crawl.world.sql(`SELECT FROM ${name} WHERE ${column}::text LIKE '%zq%' LIMIT 1`)
+    if (!row) unplanted.push(`${name}.${column}`)
+  }
+  expect(unplanted).toEqual(NO_WRITING)
 })
 
 it.each(CALLERS)(

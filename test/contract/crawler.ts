@@ -2,30 +2,27 @@ import {
   type GraphQLArgument,
   getNamedType,
   getNullableType,
-  isEnumType,
-  isInputObjectType,
   isLeafType,
   isListType,
   isNonNullType,
   isRequiredArgument,
 } from 'graphql'
-import { encodeId, type NodeName } from '../../src/graphql/ids.ts'
-import { newId } from '../../src/lib/type-id.ts'
 import type { Answer } from '../support/client.ts'
 import type { Caller, CrawlWorld } from './crawl-world.ts'
 import { type Bounds, PAGE, selectionsOf, weightOf } from './full-selection.ts'
-import { type Item, type Sighting, sightings } from './planted.ts'
+import { absentOf, type Item, type Sighting, sightings } from './planted.ts'
+import { type Probe, probesFor } from './probes.ts'
 import {
   type FieldPath,
   fieldAt,
   fieldsWithArguments,
-  NODE_TYPES,
   nameOf,
   SCHEMA,
   type Slot,
   slotsOf,
   withValue,
 } from './schema-walk.ts'
+import { Sight } from './sight.ts'
 
 const QUERY = SCHEMA.getQueryType()!
 const TOKENS = 1_850
@@ -34,18 +31,15 @@ const DEPTH = 13
 const NODES = 3
 /** Codes that say the test asked wrongly, or the server failed. */
 const FAULTS = ['INTERNAL', 'QUERY_TOO_COMPLEX', 'GRAPHQL_VALIDATION_FAILED', 'GRAPHQL_PARSE_FAILED', 'RATE_LIMITED']
-const NAMES_ROWS = /\.(eq|neq|in|nin|contains|prefix)(\[\])?$/
-const NO_TEXT = 'zqnone'
 
 type Args = Record<string, unknown>
-/** Two values of which neither names anything of the caller's; `absent` names nothing at all. */
-type Probe = { readonly value: unknown; readonly absent?: unknown; readonly item?: Item }
 
 export class Crawler {
   readonly caller: Caller
   readonly leaks: Sighting[] = []
   readonly seen = new Set<string>()
   readonly #crawl: CrawlWorld
+  readonly #sight: Sight
   readonly #hidden: Item[]
   /** Ids of a type that an argument does not take, there or not: asked once, not for each comparison. */
   readonly #misfits = new Set<string>()
@@ -53,6 +47,7 @@ export class Crawler {
   constructor(crawl: CrawlWorld, caller: Caller) {
     this.#crawl = crawl
     this.caller = caller
+    this.#sight = new Sight(crawl, caller)
     this.#hidden = crawl.planted.items.filter(({ realm }) => !caller.sees.has(realm))
   }
 
@@ -72,7 +67,7 @@ export class Crawler {
   /** Ids of others, each with one of its type that names nothing. */
   foreignIds(): { type: string; id: string; absent: string }[] {
     return this.#crawl.planted
-      .ids((realm) => !this.caller.sees.has(realm) && !this.#mayReadForTheOrg(realm))
+      .ids((realm) => !this.caller.sees.has(realm) && !this.#sight.readsForTheOrg(realm))
       .map(({ type, id }) => ({ type, id, absent: absentOf(type) }))
   }
 
@@ -89,7 +84,9 @@ export class Crawler {
       const [selection] = selectionsOf(getNamedType(result), small)
       for (const slot of slotsOf(type, args)) {
         const name = nameOf(`${type}.${field}`, slot)
-        const probes = this.#probes(name, slot).filter((probe) => !this.#misfits.has(placeOf(way, slot, probe)))
+        const probes = probesFor(name, slot, this.#crawl.planted, this.#sight).filter(
+          (probe) => !this.#misfits.has(placeOf(way, slot, probe)),
+        )
         for (let at = 0; at < probes.length; at += BATCH) {
           const told = await this.#compare(way, given, slot, probes.slice(at, at + BATCH), selection ?? '')
           telling.push(...told.map(({ item }) => `${name} ${item?.realm} ${item?.what}`))
@@ -133,54 +130,8 @@ export class Crawler {
       ({ value, absent: nothing, item }, at) =>
         nothing !== undefined &&
         alike(foreign, at, value, nothing) !== alike(absent, at, nothing, nothing) &&
-        !(item && this.#mayTell(way[0]!.field, item)),
+        !(item && this.#sight.mayTell(way[0]!.field, item)),
     )
-  }
-
-  /** What to put into a slot. One that cannot be filled fails by its name. */
-  #probes(name: string, slot: Slot): Probe[] {
-    const type = getNullableType(slot.type)
-    if (isInputObjectType(type) || isListType(type)) return [] // their parts are slots themselves
-    if (isEnumType(type)) return [{ value: type.getValues()[0]!.name }]
-    if (type.name === 'ID') return this.#foreignOfEachType()
-    if (type.name === 'String') {
-      if (/\.(after|before)$/.test(slot.declared)) return this.#cursors()
-      if (slot.declared.startsWith('EventTypeFilter.')) return [{ value: 'room.ended' }]
-      const rowsOf = NAMES_ROWS.test(slot.declared)
-      return this.#foreignTexts(slot).map((item) => ({ item, value: item.text, ...(rowsOf && { absent: NO_TEXT }) }))
-    }
-    const value = { Int: 2, Boolean: true, UUID: newId(), DateTime: '2026-01-01T00:00:00Z', BigInt: '1' }[type.name]
-    if (value === undefined) throw new Error(`no value for ${name}`)
-    return [{ value }]
-  }
-
-  /** Texts of others that stand in a field of that name, or else any one of them. */
-  #foreignTexts({ path }: Slot): Item[] {
-    const texts = this.#crawl.planted.texts((realm) => !this.caller.sees.has(realm))
-    const named = texts.filter(({ what }) => path.includes(what.slice(what.indexOf('.') + 1)))
-    return named.length > 0 ? named : texts.slice(0, 1)
-  }
-
-  /** One foreign id of each type from the caller's own org, where there is one, and from another. */
-  #foreignOfEachType(): Probe[] {
-    const { planted, otherOrgs } = this.#crawl
-    const ids = planted.ids((realm) => !this.caller.sees.has(realm))
-    return NODE_TYPES.flatMap((type) =>
-      [true, false].flatMap((elsewhere) => {
-        const found = ids.find((id) => id.type === type && isElsewhere(otherOrgs, id.realm) === elsewhere)
-        if (!found) return []
-        const item = { text: found.id, realm: found.realm, what: `${type}.id` }
-        return [{ value: found.id, absent: absentOf(type), item }]
-      }),
-    )
-  }
-
-  /** Places in lists that are not the caller's: right in form, made from rows they may not see. */
-  #cursors(): Probe[] {
-    const uuid = this.#hidden.find(({ what }) => what === 'Room.uuid')?.text ?? newId()
-    const text = this.#hidden.find(({ what }) => what === 'Space.name')?.text ?? NO_TEXT
-    const of = (values: unknown) => Buffer.from(JSON.stringify(values)).toString('base64url')
-    return [['2026-01-01T00:00:00Z', uuid], [text, uuid], [uuid]].map((values) => ({ value: of(values) }))
   }
 
   /** Arguments of each field along a way that lead somewhere for this caller; null where it leads nowhere. */
@@ -222,7 +173,7 @@ export class Crawler {
 
   #ownArguments(field: string, args: readonly GraphQLArgument[]): Args[] {
     const { planted } = this.#crawl
-    const own = (realm: string) => this.caller.sees.has(realm) || this.#mayReadForTheOrg(realm)
+    const own = (realm: string) => this.caller.sees.has(realm) || this.#sight.readsForTheOrg(realm)
     const ofEach = new Map(planted.ids(own).map(({ type, id, realm }) => [`${type} ${realm.replace(/:.*/, '')}`, id]))
     const required = args.filter(isRequiredArgument)
     const attempts: Args[] = required.length === 0 ? [{}] : []
@@ -278,37 +229,11 @@ export class Crawler {
     const text = JSON.stringify({ data, errors })
     for (const sighting of sightings(data, this.#crawl.planted.items)) this.seen.add(sighting.text)
     const hidden = this.#hidden.filter((item) => text.includes(item.text))
-    this.leaks.push(...sightings(data, this.#hidden).filter((sighting) => !this.#mayShow(root, sighting)))
+    this.leaks.push(...sightings(data, this.#hidden).filter((sighting) => !this.#sight.mayShow(root, sighting)))
     for (const item of hidden) {
       const inErrors = JSON.stringify(errors ?? []).includes(item.text)
       if (inErrors) this.leaks.push({ ...item, at: 'errors', path: '' })
     }
-  }
-
-  /** What stands in the open although its realm does not: the directory, the log, the orgs one could go to. */
-  #mayShow(root: string, { realm, what, at }: Sighting): boolean {
-    const { registered, admin, name } = this.caller
-    const inCursor = /cursor$/i.test(at)
-    if (name === 'both' && at.startsWith('OrgSummary.')) return what.startsWith('Org.')
-    if (isElsewhere(this.#crawl.otherOrgs, realm)) return false
-    if (registered && root === 'spaces' && /^Space\.(id|uuid|slug|name)$/.test(what)) return inCursor || at === what
-    if (!admin) return false
-    if (root.startsWith('audit') && inCursor) return what === 'AuditEvent.uuid'
-    if (at === 'User.email' || at === 'Session.id') return at === what
-    return at.startsWith('AuditEvent.') && /^(\w+\.(id|uuid)|Space\.(slug|name))$/.test(what)
-  }
-
-  /** Filters may find what is in the open. */
-  #mayTell(rootField: string, { realm, what }: Item): boolean {
-    const { registered, admin } = this.caller
-    if (isElsewhere(this.#crawl.otherOrgs, realm)) return false
-    if (rootField === 'spaces') return registered && ['Space.slug', 'Space.name'].includes(what)
-    if (rootField === 'auditEvents' || rootField === 'auditFeed') return admin
-    return (rootField === 'node' || rootField === 'nodes') && this.#mayReadForTheOrg(realm)
-  }
-
-  #mayReadForTheOrg(realm: string): boolean {
-    return this.caller.admin && /^(log|session):/.test(realm) && !isElsewhere(this.#crawl.otherOrgs, realm)
   }
 
   /** What may be selected in a field with these arguments. */
@@ -324,15 +249,11 @@ const alone = (args: Args): Args =>
     Object.entries(args).map(([name, value]) => [name, Array.isArray(value) ? value.slice(0, 1) : value]),
   )
 
-export const absentOf = (type: string): string => encodeId(type as NodeName, newId())
-
 /** What differs from one moment to the next. */
 const withoutClock = (key: string, value: unknown) => (['serverNow', 'resetAt', 'remaining'].includes(key) ? 0 : value)
 
 const placeOf = (way: FieldPath[], { path }: Slot, { item }: Probe): string =>
   `${way.map(({ field }) => field).join('.')} ${path.slice(0, 2).join('.')} ${item?.what}`
-
-const isElsewhere = (otherOrgs: ReadonlySet<string>, realm: string) => otherOrgs.has(realm) || realm === 'log:strange'
 
 /** What an answer says to the variant `at`, its errors included. */
 function partOf({ data, errors }: Answer, way: FieldPath[], at: number | undefined): unknown {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { newId } from '../../src/lib/type-id.ts'
 import type { Actor } from '../support/actor.ts'
 import { uuidOf, type World } from '../support/world.ts'
-import { absentOf } from './crawler.ts'
+import { absentOf } from './planted.ts'
 import { PASSWORD, type Play } from './stage.ts'
 
 type Person = 'host' | 'steward' | 'deputy' | 'member' | 'newcomer'

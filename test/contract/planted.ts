@@ -1,4 +1,8 @@
 import { encodeId, type NodeName } from '../../src/graphql/ids.ts'
+import { newId } from '../../src/lib/type-id.ts'
+
+/** An id of that type that names nothing. */
+export const absentOf = (type: string): string => encodeId(type as NodeName, newId())
 
 /** Something that must not come to the wrong eyes: an id, or a text that stands nowhere else. */
 export type Item = {

@@ -1,0 +1,152 @@
+import { newId } from '../../src/lib/type-id.ts'
+import type { Actor, TestRoom } from '../support/actor.ts'
+import { type TestSpace, uuidOf, type World } from '../support/world.ts'
+import type { Planted } from './planted.ts'
+
+/** What no query shows to anybody. */
+const UNSEEN = 'unseen'
+
+export async function plantPerson(world: World, planted: Planted, name: string, person: Actor): Promise<void> {
+  const isRegistered = !['anonymous', 'drifter', 'guest'].includes(name)
+  if (name !== 'meeting') {
+    planted.id(`user:${name}`, 'User', person.userId)
+    await world.sql(
+      `UPDATE identity.users SET display_name = $2, avatar_icon = $3,
+         email = $4 WHERE id = $1`,
+      [
+        person.userId,
+        planted.mark(`user:${name}`, 'User.displayName'),
+        planted.mark(`user:${name}`, 'User.avatarIcon'),
+        isRegistered ? planted.mark(`mail:${name}`, 'User.email', (mark) => `${mark}@example.org`) : null,
+      ],
+    )
+  }
+  if (isRegistered) {
+    await world.sql('UPDATE identity.users SET issuer = $2, subject = $3, password_hash = $4 WHERE id = $1', [
+      person.userId,
+      planted.mark(UNSEEN, 'User.issuer'),
+      planted.mark(UNSEEN, 'User.subject'),
+      planted.mark(UNSEEN, 'User.passwordHash'),
+    ])
+    await world.sql('UPDATE identity.memberships SET username = $2 WHERE user_id = $1', [
+      person.userId,
+      planted.mark(UNSEEN, 'Membership.username'),
+    ])
+  }
+  planted.id(`session:${name}`, 'Session', person.sessionId)
+  await world.sql('UPDATE identity.sessions SET ip = $2, user_agent = $3 WHERE id = $1', [
+    person.sessionId,
+    planted.mark(`origin:${name}`, 'Session.ip', (mark) => `2001:db8::9${mark.slice(-3)}`),
+    planted.mark(`origin:${name}`, 'Session.userAgent'),
+  ])
+}
+
+export async function plantOrg(world: World, planted: Planted, realm: string, orgId: string): Promise<void> {
+  planted.id(realm, 'Org', orgId)
+  const slug = planted.mark(realm, 'Org.slug')
+  await world.sql(
+    `UPDATE identity.orgs SET slug = $2, name = $3, settings = jsonb_build_object('note', $4::text), stop_reason = $5,
+       stopped_at = now() WHERE id = $1`,
+    [
+      orgId,
+      slug,
+      planted.mark(realm, 'Org.name'),
+      planted.mark(UNSEEN, 'Org.settings'),
+      planted.mark(UNSEEN, 'Org.stopReason'),
+    ],
+  )
+  if (realm === 'ours') Object.assign(world.org, { slug })
+  const kinds = realm === 'ours' ? 'kinds' : realm
+  const kind = planted.mark(kinds, 'RoomKind.kind')
+  await world.sql(
+    `INSERT INTO rooms.room_kinds (org_id, kind, provider, display, actions) VALUES ($1, $2, 'core', $3, '{}')`,
+    [orgId, kind, planted.mark(kinds, 'RoomKind.display')],
+  )
+}
+
+export async function plantSpace(world: World, planted: Planted, realm: string, space: TestSpace): Promise<void> {
+  planted.id(realm, 'Space', space.uuid)
+  const slug = planted.mark(realm, 'Space.slug')
+  Object.assign(space, { slug })
+  await world.sql('UPDATE rooms.spaces SET slug = $2, name = $3, passcode = $4 WHERE id = $1', [
+    space.uuid,
+    slug,
+    planted.mark(realm, 'Space.name'),
+    planted.mark(realm, 'Space.passcode'),
+  ])
+  const deck = newId()
+  planted.id(realm, 'Deck', deck)
+  await world.sql('INSERT INTO rooms.decks (org_id, id, space_id, name, cards) VALUES ($1, $2, $3, $4, $5)', [
+    space.orgId,
+    deck,
+    space.uuid,
+    planted.mark(realm, 'Deck.name'),
+    [planted.mark(realm, 'Deck.cards'), planted.mark(realm, 'Deck.cards')],
+  ])
+  await plantEvent(world, planted, realm, space, { kind: 'Space', id: space.uuid, slug })
+}
+
+export async function plantRoom(
+  world: World,
+  planted: Planted,
+  realm: string,
+  room: TestRoom,
+  voters: Actor[],
+): Promise<void> {
+  planted.id(realm, 'Room', room.uuid)
+  const card = planted.mark(realm, 'Vote.card')
+  await world.sql(
+    `UPDATE rooms.rooms SET title = $2, version = version + 1,
+       config = config || jsonb_build_object('deck', jsonb_build_object('name', $3::text, 'cards', $4::text[], 'ordinal', true))
+     WHERE id = $1`,
+    [
+      room.uuid,
+      planted.mark(realm, 'Room.title'),
+      planted.mark(realm, 'PokerConfig.deckName'),
+      [planted.mark(realm, 'PokerConfig.cards'), card],
+    ],
+  )
+  const stories = await world.sql<{ id: string }>('SELECT id FROM rooms.stories WHERE room_id = $1', [room.uuid])
+  for (const { id } of stories) {
+    planted.id(realm, 'Story', id)
+    await world.sql('UPDATE rooms.stories SET title = $2, notes = $3, ref = $4, estimate = $5 WHERE id = $1', [
+      id,
+      ...['title', 'notes', 'ref', 'estimate'].map((column) => planted.mark(realm, `Story.${column}`)),
+    ])
+  }
+  await world.sql(
+    `INSERT INTO rooms.room_events (org_id, room_id, version, type, audience, payload)
+     SELECT org_id, id, version, 'RoomChanged', 'all', jsonb_build_object('title', $2::text) FROM rooms.rooms WHERE id = $1`,
+    [room.uuid, planted.mark(UNSEEN, 'RoomEvent.payload')],
+  )
+  for (const { userId } of voters) {
+    await world.sql(
+      `INSERT INTO rooms.votes (org_id, room_id, story_id, user_id, card, round_version) VALUES ($1, $2, $3, $4, $5, $6)`,
+      [room.orgId, room.uuid, uuidOf(room.round.storyId), userId, card, room.round.roundVersion],
+    )
+  }
+  await world.sql('UPDATE rooms.stories SET revealed_at = now() WHERE id = $1', [uuidOf(room.round.storyId)])
+  await world.sql('UPDATE rooms.rooms SET revealed = true, version = version + 1 WHERE id = $1', [room.uuid])
+  const place = { orgId: room.orgId, uuid: uuidOf(room.spaceId) }
+  await plantEvent(world, planted, realm, place, { kind: 'Room', id: room.uuid, roomId: room.uuid })
+  const storyId = uuidOf(room.round.storyId)
+  await plantEvent(world, planted, realm, place, { kind: 'Story', id: storyId, roomId: room.uuid, storyId })
+}
+
+type About = { kind: string; id: string; slug?: string; roomId?: string; storyId?: string }
+
+async function plantEvent(
+  world: World,
+  planted: Planted,
+  realm: string,
+  { orgId, uuid }: { orgId: string; uuid: string },
+  { kind, id, slug = '', roomId, storyId }: About,
+): Promise<void> {
+  const event = newId()
+  planted.id(`log:${realm}`, 'AuditEvent', event)
+  await world.sql(
+    `INSERT INTO platform.audit_events (org_id, id, category, event_type, actor_kind, target_kind, target_id, space_id,
+       room_id, space_slug, payload) VALUES ($1, $2, 'activity', $3, 'system', $4, $5, $6, $7, $8, $9)`,
+    [orgId, event, storyId ? 'story.added' : 'room.ended', kind, id, uuid, roomId, slug, storyId ? { storyId } : {}],
+  )
+}
