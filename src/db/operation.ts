@@ -27,7 +27,7 @@ const IDLE_IN_TRANSACTION = 10_000
 const LOCK_TIMEOUT = 5_000
 const ATTEMPTS = 3
 
-export class OutsideOperationError extends Error {
+class OutsideOperationError extends Error {
   override name = 'OutsideOperationError'
 }
 

@@ -1,7 +1,7 @@
 import { type Json, MAX_DEPTH, redact, TRUNCATED } from './redact.ts'
 import { firstCodePoints } from './text.ts'
 
-export const MAX_STORED_BYTES = 4096
+const MAX_STORED_BYTES = 4096
 const LEAF_LENGTH = 256
 
 /** What may be stored or shown of a value from outside: redacted first, so that no cut hides a secret from the redactor, then bounded. */

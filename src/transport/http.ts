@@ -46,7 +46,7 @@ export type HttpOptions = {
 }
 
 /** The GraphQL engine, used by every transport through the same plugins. */
-export function createEngine(config: Config, log: Logger, { limiter, streams, refresh, touch }: HttpOptions) {
+function createEngine(config: Config, log: Logger, { limiter, streams, refresh, touch }: HttpOptions) {
   return createYoga<ServerContext & { principal?: Principal }>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,

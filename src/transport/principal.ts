@@ -19,7 +19,7 @@ export function credentialOf(headers: IncomingHttpHeaders, cookieName: string): 
   return token ? { token, from: 'cookie' } : null
 }
 
-export function cookieOf(header: string | undefined, name: string): string | undefined {
+function cookieOf(header: string | undefined, name: string): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=')
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()

@@ -5,11 +5,7 @@ import type { StandingRow } from './preauth.ts'
 export const standingOfRole = (role: string): Standing => role.toUpperCase() as Standing
 
 /** ID-2: an embedded session has participant power only, whoever the person is (ID-4). */
-export function standingOf({
-  account,
-  embedded,
-  role,
-}: Pick<StandingRow, 'account' | 'embedded' | 'role'>): Standing | null {
+function standingOf({ account, embedded, role }: Pick<StandingRow, 'account' | 'embedded' | 'role'>): Standing | null {
   if (account === 'guest') return 'GUEST'
   if (account === 'anonymous') return 'PARTICIPANT'
   if (role === null) return null

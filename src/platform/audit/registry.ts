@@ -3,7 +3,7 @@ import { type Projection, payloadAsRecorded } from './projection.ts'
 import { nobody, orgReaders, type Readers } from './readers.ts'
 
 /** `activity` shows in the feeds of those it concerns; `audit_only` to admins alone. */
-export const EVENT_CATEGORIES = ['activity', 'audit_only'] as const
+const EVENT_CATEGORIES = ['activity', 'audit_only'] as const
 export type EventCategory = (typeof EVENT_CATEGORIES)[number]
 
 type Definition<P extends object> = {

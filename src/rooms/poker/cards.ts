@@ -11,7 +11,7 @@ const MIN_CARDS = 2
 const MAX_CARDS = 30
 const MAX_LENGTH = 16
 
-export const SPECIAL_CARDS = ['?', '☕', '∞'] as const
+const SPECIAL_CARDS = ['?', '☕', '∞'] as const
 export type SpecialCard = (typeof SPECIAL_CARDS)[number]
 
 const VULGAR: Record<string, Fraction> = {
