@@ -76,13 +76,17 @@ describe('order and replay', () => {
     const { room, host, voters } = await world.pokerRoom({ voters: 2 })
     const stream = follow(host, room)
     await snapshotOf(stream)
+    const before = await headOf(host, room)
     await world.sql(`UPDATE rooms.rooms SET title = 'by hand' WHERE id = $1`, [room.uuid])
     await voters[0]!.vote(room, '8')
     const snapshot = await stream.next((event) => event.__typename === 'RoomSnapshot' && event.room.title === 'by hand')
-    expect(snapshot.room.poker.votedUserIds).toEqual([voters[0]!.id])
+    // The notice of the change by hand may be answered before or after the vote: what the snapshot says fits its version.
+    expect(snapshot.room.poker.votedUserIds).toEqual(Number(snapshot.version) > before + 1 ? [voters[0]!.id] : [])
     await voters[1]!.vote(room, '8')
     const cast = await stream.next((event) => event.__typename === 'VoteCast' && event.userId === voters[1]!.id)
-    expect(Number(cast.version)).toBe(Number(snapshot.version) + 1)
+    const versions = stream.versions().slice(stream.events.indexOf(snapshot))
+    expect(versions).toEqual(versions.map((_, at) => Number(snapshot.version) + at))
+    expect(versions.at(-1)).toBe(Number(cast.version))
   })
 
   it('ROOM-172 snapshots contain exactly the events up to their version, while everybody votes', async () => {
