@@ -21,6 +21,7 @@ const GLOBAL_KEYS = [
   'identity.users_email_key',
   'identity.sessions_pkey',
   'identity.sessions_token_hash_key',
+  'identity.agents_id_key',
   'rooms.room_links_token_hash_key',
   'platform.rate_limits_pkey',
   'platform.instance_pkey',
