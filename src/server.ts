@@ -6,7 +6,7 @@ import { bringUpToDate, type Database, openDatabase, requireIsolation, settleAud
 import { operation } from './db/operation.ts'
 import { closePool, openPool } from './db/pool.ts'
 import { sql } from './db/sql.ts'
-import { configureIdentity, identitySweeps, recheckSessions, refreshCaller, touchSession } from './identity/index.ts'
+import { configureIdentity, identitySweeps, recheckCallers, refreshCaller, touchSession } from './identity/index.ts'
 import { setCurrentBus } from './live/current-bus.ts'
 import { PostgresBus } from './live/postgres-bus.ts'
 import {
@@ -143,7 +143,7 @@ function openBus({ listenUrl }: Database, opened: AsyncDisposableStack, log: Log
 
 function openStreams(config: Config, bus: PostgresBus, opened: AsyncDisposableStack, log: Logger): Streams {
   const limits = { sockets: config.MOOTHALL_MAX_SOCKETS_PER_ACTOR, streams: config.MOOTHALL_MAX_STREAMS_PER_ACTOR }
-  const streams = new Streams({ bus, recheck: recheckSessions, limits, log })
+  const streams = new Streams({ bus, recheck: recheckCallers, limits, log })
   opened.defer(() => streams.close())
   return streams
 }

@@ -8,7 +8,7 @@ import { type GraphQLField, getNamedType, isLeafType, isUnionType } from 'graphq
 import { prisma } from '../db/prisma.ts'
 import type PrismaTypes from '../generated/pothos.ts'
 import { getDatamodel } from '../generated/pothos.ts'
-import { type Caller, meets, type Need } from './caller.ts'
+import { type Caller, type FieldScope, hasScope, meets, type Need } from './caller.ts'
 import type { Context } from './context.ts'
 import { InvalidInputError } from './errors.ts'
 import { decodeId, encodeId, type NodeName } from './ids.ts'
@@ -20,7 +20,9 @@ type Types = {
   PrismaTypes: PrismaTypes
   /** Nodes may be named by text in any field, so files of one body need not import each other's types. */
   Objects: { [Name in keyof PrismaTypes]: PrismaTypes[Name]['Shape'] }
-  AuthScopes: { needs: Need }
+  /** How far its caller must reach, and what an agent's key must be good for; both, where both stand. */
+  AuthScopes: { needs: Need; scope: FieldScope }
+  DefaultAuthStrategy: 'all'
   DefaultFieldNullability: false
   Scalars: {
     ID: { Input: string; Output: string | number | bigint }
@@ -46,7 +48,11 @@ export const builder = new SchemaBuilder<Types>({
     defaultUnionOptions: { name: ({ fieldName }) => `${capitalised(fieldName)}Result` },
   },
   scopeAuth: {
-    authScopes: (context) => ({ needs: (need) => meets(need, context.caller) }),
+    defaultStrategy: 'all',
+    authScopes: (context) => ({
+      needs: (need) => meets(need, context.caller),
+      scope: (scope) => hasScope(scope, context.caller),
+    }),
     unauthorizedError: (_parent, context) => requestError(context.caller ? 'FORBIDDEN' : 'UNAUTHENTICATED'),
   },
   prisma: {

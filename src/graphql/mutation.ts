@@ -2,7 +2,7 @@ import type { FieldMap } from '@pothos/core'
 import { currentLane, writeInLane } from '../db/operation.ts'
 import { type Arg, inputReader, inputType, type Values } from './arguments.ts'
 import { builder, type SchemaTypes } from './builder.ts'
-import { type Caller, meets, type Need } from './caller.ts'
+import { type Caller, type CallerWith, type FieldScope, hasScope, meets, type Need } from './caller.ts'
 import type { Context } from './context.ts'
 import { fromDatabase } from './database-errors.ts'
 import { ConflictError, DomainError, ForbiddenError, InvalidInputError, NotFoundError } from './errors.ts'
@@ -10,7 +10,6 @@ import { requestError } from './request-errors.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: constructors differ in their arguments only
 type ErrorClass = abstract new (...args: any[]) => DomainError
-type CallerFor<N extends Need> = N extends 'anyone' ? Caller | null : Caller
 type PayloadBuilder<R> = PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, R & object>
 
 const COMMON: readonly ErrorClass[] = [InvalidInputError, NotFoundError, ForbiddenError, ConflictError]
@@ -21,12 +20,16 @@ type Definition<F extends Record<string, Arg<unknown>>, N extends Need, R> = {
   /** Errors beyond InvalidInput, NotFound, Forbidden and Conflict, which every mutation may answer. */
   errors?: readonly ErrorClass[]
   needs: N
+  /** What the key of an agent must be good for (ID-44); people and admin keys have no such bounds. */
+  scope?: FieldScope
+  /** Agents that only read may call it, since it decides by itself what they may (ID-44); no other mutation lets them. */
+  inReadMode?: true
   /**
    * `field` (default): `run` is one write operation, repeated on contention. `own`: `run` opens its operations itself,
    * because it works before the org is known or computes between them (DESIGN §2).
    */
   operations?: 'field' | 'own'
-  run: (caller: CallerFor<N>, input: Values<F>, context: Context) => Promise<R>
+  run: (caller: CallerWith<N>, input: Values<F>, context: Context) => Promise<R>
   /** Fields of the payload; they resolve after the commit, in a read operation of their own. */
   payload: (t: PayloadBuilder<R>) => FieldMap
 }
@@ -39,7 +42,7 @@ export function mutation<F extends Record<string, Arg<unknown>>, N extends Need,
   name: string,
   definition: Definition<F, N, R>,
 ): void {
-  const { description, input, errors = [], needs, operations = 'field', run, payload } = definition
+  const { description, input, errors = [], needs, scope, operations = 'field', run, payload } = definition
   const title = name.charAt(0).toUpperCase() + name.slice(1)
   const read = inputReader(input)
   const known = [...COMMON, ...errors]
@@ -54,15 +57,15 @@ export function mutation<F extends Record<string, Arg<unknown>>, N extends Need,
       description,
       // A top-level error of one field must not null its neighbours (DESIGN §5).
       nullable: true,
-      extensions: { needs },
+      extensions: { needs, scope },
       errors: { types: known as never, union: { description: `The payload of \`${name}\`, or why there is none.` } },
       ...(Input && {
         args: { input: t.arg({ type: Input as never, required: true, description: 'All that it takes.' }) },
       }),
       resolve: (async (_root: unknown, args: { input?: unknown }, context: Context) => {
-        const caller = admit(needs, context.caller)
+        const caller = admit(definition, context.caller)
         const values = read(args.input ?? {})
-        const body = () => run(caller as CallerFor<N>, values, context)
+        const body = () => run(caller as CallerWith<N>, values, context)
         try {
           return await (operations === 'own' ? ownOperations(body) : writeInLane(body))
         } catch (error) {
@@ -85,7 +88,13 @@ async function ownOperations<R>(body: () => Promise<R>): Promise<R> {
   }
 }
 
-function admit(needs: Need, caller: Caller | null): Caller | null {
+type Admission = { needs: Need; scope?: FieldScope; inReadMode?: true }
+
+function admit({ needs, scope, inReadMode }: Admission, caller: Caller | null): Caller | null {
+  if (caller?.kind === 'agent' && caller.mode === 'read' && !inReadMode) {
+    throw new ForbiddenError('This agent only reads.')
+  }
+  if (scope && !hasScope(scope, caller)) throw new ForbiddenError(`The key lacks the scope ${scope}.`)
   if (meets(needs, caller)) return caller
   if (!caller) throw requestError('UNAUTHENTICATED')
   if (caller.standing === null) throw requestError('FORBIDDEN')

@@ -31,6 +31,7 @@ export class SessionUse {
   }
 
   note(caller: Caller): void {
+    if (caller.kind !== 'session') return
     const { sessionId } = caller
     const now = Date.now()
     if (now - (this.#asked.get(sessionId) ?? 0) < EVERY) return

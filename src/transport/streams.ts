@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type Caller, meets, type Need } from '../graphql/caller.ts'
+import { actorId, type Caller, credentialId, meets, type Need } from '../graphql/caller.ts'
 import { requestError } from '../graphql/request-errors.ts'
 import type { Held } from '../identity/index.ts'
 import type { Bus } from '../live/bus.ts'
@@ -27,13 +27,13 @@ export type Registration = {
 
 export type StreamsOptions = {
   bus: Bus
-  /** Which of these sessions still hold, in one statement; the others are missing. */
-  recheck(sessionIds: readonly string[]): Promise<ReadonlyMap<string, Held>>
+  /** Which of these callers' credentials still hold, by credential, in a statement a kind; the others are missing. */
+  recheck(callers: readonly Caller[]): Promise<ReadonlyMap<string, Held>>
   limits: { sockets: number; streams: number }
   log: Pick<Logger, 'warn'>
 }
 
-/** All streams of one session, which stand and fall together. */
+/** All streams of one session or key, which stand and fall together. */
 type Group = { caller: Caller; readonly streams: Set<Stream>; timer: NodeJS.Timeout | undefined }
 
 const BATCH = 1_000
@@ -41,7 +41,7 @@ const RETRY = 250
 const TIMER_MAX = 86_400_000
 
 /**
- * Every open socket and stream of this process. A hint or a doubt makes it read the standing of the sessions concerned
+ * Every open socket and stream of this process. A hint or a doubt makes it read the standing of the credentials concerned
  * again, and it ends those that lost theirs within a second (PLAT-33).
  */
 export class Streams {
@@ -74,24 +74,25 @@ export class Streams {
   }
 
   /**
-   * Takes a stream into the books and checks its session once more: what happened between its authentication and now
+   * Takes a stream into the books and checks its credential once more: what happened between its authentication and now
    * would be missed. Throws RATE_LIMITED over the bounds of PLAT-34.
    */
   register(stream: Stream): Registration {
     if (this.#draining) throw requestError('SHUTTING_DOWN')
     const { caller, kind } = stream
-    const actor = `${kind}:${caller.userId}`
+    const actor = `${kind}:${actorId(caller)}`
     const count = this.#counts.get(actor) ?? 0
     if (count >= this.#options.limits[`${kind}s`]) {
       throw requestError('RATE_LIMITED', { message: `Too many open ${kind}s; close one first.` })
     }
     this.#counts.set(actor, count + 1)
 
-    const group = this.#groups.get(caller.sessionId) ?? { caller, streams: new Set<Stream>(), timer: undefined }
-    this.#groups.set(caller.sessionId, group)
+    const credential = credentialId(caller)
+    const group = this.#groups.get(credential) ?? { caller, streams: new Set<Stream>(), timer: undefined }
+    this.#groups.set(credential, group)
     group.caller = caller
     group.streams.add(stream)
-    this.#recheck(caller.sessionId)
+    this.#recheck(credential)
     return {
       heldUntil: (endsAt) => {
         if (group.streams.size > 0) this.#arm(group, endsAt)
@@ -119,19 +120,19 @@ export class Streams {
   }
 
   #concern({ type, id, orgId }: IdentityHint): void {
-    if (type === 'session') this.#recheckWhere(({ sessionId }) => sessionId === id)
-    if (type === 'user') this.#recheckWhere(({ userId }) => userId === id)
+    if (type === 'session' || type === 'key') this.#recheckWhere((caller) => credentialId(caller) === id)
+    if (type === 'user' || type === 'agent') this.#recheckWhere(({ userId }) => userId === id)
     if (type === 'member') this.#recheckWhere((caller) => caller.userId === id && caller.orgId === orgId)
     if (type === 'org') this.#recheckWhere((caller) => caller.orgId === id)
     if (type === 'link') this.#recheckWhere((caller) => caller.account === 'guest' && caller.orgId === orgId)
   }
 
   #recheckWhere(concerned: (caller: Caller) => boolean): void {
-    for (const [sessionId, { caller }] of this.#groups) if (concerned(caller)) this.#recheck(sessionId)
+    for (const [credential, { caller }] of this.#groups) if (concerned(caller)) this.#recheck(credential)
   }
 
-  #recheck(sessionId: string): void {
-    this.#due.add(sessionId)
+  #recheck(credential: string): void {
+    this.#due.add(credential)
     if (this.#checking) return
     this.#checking = true
     // Those that come due in one turn are one statement. Nobody's operation: the check is on all of them.
@@ -144,11 +145,12 @@ export class Streams {
       for (const id of batch) this.#due.delete(id)
       if (batch.length === 0) this.#due.clear()
       try {
-        const held = batch.length > 0 ? await this.#options.recheck(batch) : new Map<string, Held>()
+        const callers = batch.map((id) => this.#groups.get(id)!.caller)
+        const held = batch.length > 0 ? await this.#options.recheck(callers) : new Map<string, Held>()
         for (const id of batch) this.#judge(id, held.get(id))
       } catch (error) {
         // Not known is not revoked; without the database nothing is delivered either.
-        this.#options.log.warn({ err: error, sessions: batch.length }, 'standing of streams could not be checked')
+        this.#options.log.warn({ err: error, credentials: batch.length }, 'standing of streams could not be checked')
         for (const id of batch) this.#due.add(id)
         await new Promise((resolve) => setTimeout(resolve, RETRY))
       }
@@ -156,21 +158,21 @@ export class Streams {
     this.#checking = false
   }
 
-  #judge(sessionId: string, held: Held | undefined): void {
-    const group = this.#groups.get(sessionId)
+  #judge(credential: string, held: Held | undefined): void {
+    const group = this.#groups.get(credential)
     if (!group) return
     for (const stream of [...group.streams]) {
       if (!held) this.#end(group, stream, 'credential')
       else if (!stillReaches(stream, held.caller)) this.#end(group, stream, 'standing')
     }
-    if (held && group.streams.size > 0) this.#arm(group, held.endsAt)
+    if (held?.endsAt && group.streams.size > 0) this.#arm(group, held.endsAt)
   }
 
   /** When the credential should have ended the database is asked: it may have been used meanwhile, and its clock counts. */
   #arm(group: Group, endsAt: Date): void {
     clearTimeout(group.timer)
     const wait = Math.min(TIMER_MAX, Math.max(RETRY, endsAt.getTime() - Date.now() + 1))
-    group.timer = setTimeout(() => this.#recheck(group.caller.sessionId), wait)
+    group.timer = setTimeout(() => this.#recheck(credentialId(group.caller)), wait)
   }
 
   #end(group: Group, stream: Stream, reason: EndReason): void {
@@ -180,14 +182,14 @@ export class Streams {
 
   #release(group: Group, stream: Stream): void {
     if (!group.streams.delete(stream)) return
-    const { sessionId, userId } = stream.caller
-    const actor = `${stream.kind}:${userId}`
+    const actor = `${stream.kind}:${actorId(stream.caller)}`
     const count = (this.#counts.get(actor) ?? 1) - 1
     if (count > 0) this.#counts.set(actor, count)
     else this.#counts.delete(actor)
     if (group.streams.size > 0) return
     clearTimeout(group.timer)
-    if (this.#groups.get(sessionId) === group) this.#groups.delete(sessionId)
+    const credential = credentialId(stream.caller)
+    if (this.#groups.get(credential) === group) this.#groups.delete(credential)
   }
 }
 

@@ -126,7 +126,7 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): We
       if (caller.standing === null) throw requestError('FORBIDDEN')
       const end = (reason: 'credential' | 'standing' | 'shutdown') => socket.close(CLOSE[reason])
       const registration = streams.register({ kind: 'socket', caller, need: 'standing', end })
-      registration.heldUntil(endsAt)
+      if (endsAt) registration.heldUntil(endsAt)
       socket.onClose(() => registration.release())
       extra.caller = caller
       touchAside(touch, caller, log, registration.heldUntil)

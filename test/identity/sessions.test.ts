@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeId } from '../../src/graphql/ids.ts'
-import { recheckSessions, refreshCaller, touchSession } from '../../src/identity/index.ts'
+import { refreshCaller, touchSession } from '../../src/identity/index.ts'
+import { recheckSessions } from '../../src/identity/session/recheck-sessions.ts'
 import { newId } from '../../src/lib/type-id.ts'
 import type { Actor } from '../support/actor.ts'
 import type { World } from '../support/world.ts'
@@ -438,7 +439,7 @@ describe('looking again at sessions', () => {
       account: 'guest',
       orgId: world.org.id,
     })
-    expect(held.get(embedded.sessionId)?.endsAt.getTime()).toBeLessThan(Date.now() + 12 * 3600 * 1000 + 5000)
+    expect(held.get(embedded.sessionId)?.endsAt!.getTime()).toBeLessThan(Date.now() + 12 * 3600 * 1000 + 5000)
     expect(await recheckSessions([])).toEqual(new Map())
   })
 

@@ -1,14 +1,18 @@
 import pg from 'pg'
 import { closePool, openPool } from '../../src/db/pool.ts'
-import type { Caller, Standing } from '../../src/graphql/caller.ts'
+import type { SessionCaller } from '../../src/graphql/caller.ts'
 import { newSessionToken } from '../../src/identity/session/token.ts'
 import { newId } from '../../src/lib/type-id.ts'
 import type { TestDatabase } from '../support/database.ts'
 
-export type Org = { id: string; slug: string; person: Caller; scope: { orgId: string; userId: string } }
+export type Org = { id: string; slug: string; person: SessionCaller; scope: { orgId: string; userId: string } }
 
 /** An org with one registered person in it. */
-export async function makeOrg(owner: pg.Client, slug: string, standing: Standing = 'OWNER'): Promise<Org> {
+export async function makeOrg(
+  owner: pg.Client,
+  slug: string,
+  standing: SessionCaller['standing'] = 'OWNER',
+): Promise<Org> {
   const [orgId, userId] = [newId(), newId()]
   await owner.query('BEGIN')
   await owner.query('INSERT INTO identity.orgs (id, slug, name, api_version) VALUES ($1, $2, $2, $3)', [
@@ -26,7 +30,7 @@ export async function makeOrg(owner: pg.Client, slug: string, standing: Standing
     [orgId, userId, slug],
   )
   await owner.query('COMMIT')
-  const person: Caller = {
+  const person: SessionCaller = {
     kind: 'session',
     orgId,
     userId,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { operation } from '../../src/db/operation.ts'
 import { prisma } from '../../src/db/prisma.ts'
-import type { Caller, Standing } from '../../src/graphql/caller.ts'
+import type { SessionCaller } from '../../src/graphql/caller.ts'
 import { type ProjectionForm, type RecordedEvent, rowsReader } from '../../src/platform/audit/projection.ts'
 import { eventType, eventTypes } from '../../src/platform/audit/registry.ts'
 import type { Actor } from '../support/actor.ts'
@@ -76,10 +76,10 @@ it('PLAT-15 shows what happened in a space to its members, of deleted rooms too'
   const made = await world.owner.mutate('roomCreate', { spaceId: space.id, ...PLANNING }, 'room { id }')
   await world.owner.mutate('roomDelete', { id: made.room.id })
 
-  const readBy = (actor: Actor, standing: Standing) =>
+  const readBy = (actor: Actor, standing: SessionCaller['standing']) =>
     operation('read', { orgId: actor.orgId, userId: actor.userId }, async () => {
       const account = standing === 'PARTICIPANT' ? 'anonymous' : 'registered'
-      const caller: Caller = { kind: 'session', ...ids(actor), account, standing, embedded: false }
+      const caller: SessionCaller = { kind: 'session', ...ids(actor), account, standing, embedded: false }
       const readable = eventType('room.deleted')!.readers(caller)
       if (readable === null) return null
       const rows = await prisma.auditEvent.findMany({ where: { AND: [readable, { spaceId: space.uuid }] } })

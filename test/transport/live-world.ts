@@ -7,8 +7,10 @@ import { pino } from 'pino'
 import { vi } from 'vitest'
 import { type Config, readConfig } from '../../src/config.ts'
 import { closePool, openPool, poolUse } from '../../src/db/pool.ts'
+import { credentialId } from '../../src/graphql/caller.ts'
 import type { Context } from '../../src/graphql/context.ts'
-import { type Held, recheckSessions, refreshCaller } from '../../src/identity/session/recheck-sessions.ts'
+import { recheckCallers, refreshCaller } from '../../src/identity/recheck-callers.ts'
+import type { Held } from '../../src/identity/session/recheck-sessions.ts'
 import { newCsrfSecret, newSessionToken } from '../../src/identity/session/token.ts'
 import { touchSession } from '../../src/identity/session/touch-session.ts'
 import { configureIdentity } from '../../src/identity/settings.ts'
@@ -112,12 +114,12 @@ export class LiveWorld {
           refresh: async (caller: never) => caller,
           touch: async () => null,
         }
-      : { recheck: recheckSessions, refresh: refreshCaller, touch: touchSession }
+      : { recheck: recheckCallers, refresh: refreshCaller, touch: touchSession }
     this.streams = new Streams({
       bus: this.bus,
-      recheck: (sessionIds) => {
+      recheck: (callers) => {
         this.#rechecks += 1
-        return identity.recheck(sessionIds).finally(() => {
+        return identity.recheck(callers).finally(() => {
           this.#rechecks -= 1
           this.#recheckedAt = performance.now()
         })
@@ -152,7 +154,7 @@ export class LiveWorld {
         const held = await authenticate(request, authorization)
         this.moments.emit('authenticated')
         await this.hold?.promise
-        if (trusting) this.#trusted.set(held.caller.sessionId, held)
+        if (trusting) this.#trusted.set(credentialId(held.caller), held)
         return held
       },
       refresh: identity.refresh,

@@ -1,6 +1,6 @@
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { SessionCaller } from '../../graphql/caller.ts'
 import { ConflictError, ForbiddenError, invalidInput } from '../../graphql/errors.ts'
 import { cleanText, displayNameFault } from '../../lib/text.ts'
 import { newId } from '../../lib/type-id.ts'
@@ -18,7 +18,7 @@ const SLUG = /^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$/
 type NewOrg = { slug: string; name: string; allowAnonymous?: boolean | undefined }
 
 /** A registered person makes an org and owns it, where the operator lets people do so (ID-57). */
-export async function createOrg(caller: Caller, input: NewOrg): Promise<{ org: OrgSummaryRow }> {
+export async function createOrg(caller: SessionCaller, input: NewOrg): Promise<{ org: OrgSummaryRow }> {
   if (identitySettings().orgCreate !== 'registered') throw new ForbiddenError('Only the operator creates orgs here.')
   const id = await makeOrg(input, { userId: caller.userId }, (orgId) => ({ ...caller, orgId, standing: 'OWNER' }))
   return { org: { id, slug: input.slug, name: cleanText(input.name), archived: false, standing: 'OWNER' } }

@@ -1,6 +1,6 @@
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { Caller, SessionCaller } from '../../graphql/caller.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
 import { invalidInput, NotFoundError } from '../../graphql/errors.ts'
 import { requestError } from '../../graphql/request-errors.ts'
@@ -29,7 +29,7 @@ export async function createAnonymousSession(
 
   const org = await findOrg(orgSlug)
   if (!org?.allow_anonymous || org.status !== 'active') throw new NotFoundError('orgSlug')
-  const caller: Caller = {
+  const caller: SessionCaller = {
     kind: 'session',
     orgId: org.org_id,
     userId: newId(),

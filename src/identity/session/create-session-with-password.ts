@@ -1,6 +1,6 @@
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { Caller, SessionCaller } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import { requestError } from '../../graphql/request-errors.ts'
@@ -62,11 +62,11 @@ type SignIn = { orgId: string; rewritten: string | null; credentials: Credential
 function signIn(
   { userId, passwordHash }: Verified,
   { orgId, rewritten, credentials, context }: SignIn,
-): Promise<Caller> {
+): Promise<SessionCaller> {
   return operation('write', { orgId, userId }, async () => {
     if (!(await confirmPassword(passwordHash, rewritten))) throw new SignInFailedError() // changed while we computed
     const role = await useMembership(orgId, userId)
-    const caller: Caller = {
+    const caller: SessionCaller = {
       kind: 'session',
       orgId,
       userId,

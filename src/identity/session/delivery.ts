@@ -1,5 +1,5 @@
 import { become } from '../../graphql/become.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { SessionCaller } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { invalidInput } from '../../graphql/errors.ts'
 import { setSessionCookies } from './cookies.ts'
@@ -30,7 +30,7 @@ export function newCredentials(delivery: Delivery, { cookies }: Context): Creden
 }
 
 /** After the commit: hands the token over, and the document goes on as the person who has signed in. */
-export function deliver(context: Context, caller: Caller, { token, csrf }: Credentials): SignedIn {
+export function deliver(context: Context, caller: SessionCaller, { token, csrf }: Credentials): SignedIn {
   become(context, { ...caller, byCookie: csrf !== null })
   if (csrf === null) return { sessionId: caller.sessionId, token, csrfToken: null }
   if (context.cookies) setSessionCookies(context.cookies, { token, csrf })

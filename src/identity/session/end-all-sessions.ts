@@ -1,6 +1,6 @@
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { SessionCaller } from '../../graphql/caller.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
 import { ForbiddenError } from '../../graphql/errors.ts'
 import { signOut } from './end-session.ts'
@@ -8,7 +8,7 @@ import { type EndedSession, recordRevoked } from './record-revoked.ts'
 
 /** Ends all sessions of the caller, in every org (ID-18). */
 export async function endAllSessions(
-  caller: Caller,
+  caller: SessionCaller,
   { exceptCurrent = false }: { exceptCurrent?: boolean | undefined },
   context: Context,
 ): Promise<{ ended: number }> {

@@ -48,7 +48,7 @@ builder.prismaNode('Session', {
     embedded: t.exposeBoolean('embedded', { description: 'An embedded meeting client: participant power only.' }),
     isCurrent: t.boolean({
       ...perViewer('Whether this very request came with it.'),
-      resolve: (session, _args, { caller }) => caller?.sessionId === session.id,
+      resolve: (session, _args, { caller }) => caller?.kind === 'session' && caller.sessionId === session.id,
     }),
     ip: t.string({
       nullable: true,
@@ -172,7 +172,7 @@ mutation('sessionEndAll', {
   input: {
     exceptCurrent: arg.boolean().optional().describe('Whether the current one is spared; false when left out.'),
   },
-  needs: 'standing',
+  needs: 'human',
   operations: 'own',
   run: endAllSessions,
   payload: (t) => ({ ended: t.exposeInt('ended', { description: 'How many held until now.' }) }),

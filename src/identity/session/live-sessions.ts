@@ -4,7 +4,7 @@ import { identitySettings } from '../settings.ts'
 
 /** The caller's own sessions that hold, 50 at most (ID-19). An embedded session knows itself alone. */
 export async function liveSessionIds(caller: Caller | null): Promise<string[]> {
-  if (!caller) return []
+  if (caller?.kind !== 'session') return []
   if (caller.embedded) return [caller.sessionId]
   const { idle, max } = identitySettings().sessionLife
   const rows = await sql<{ id: string }>`

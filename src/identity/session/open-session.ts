@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { SessionCaller } from '../../graphql/caller.ts'
 import type { ClientFacts } from '../../graphql/context.ts'
 import { record } from '../../platform/index.ts'
 import { identitySettings } from '../settings.ts'
@@ -13,7 +13,7 @@ const MOST_SESSIONS = 50
 type NewSession = { method: SessionMethod; credentials: Credentials; client: ClientFacts }
 
 /** Writes the session that `caller` names, in a write operation of that person in that org. */
-export async function openSession(caller: Caller, { method, credentials, client }: NewSession): Promise<void> {
+export async function openSession(caller: SessionCaller, { method, credentials, client }: NewSession): Promise<void> {
   await sql`
     INSERT INTO identity.sessions (id, org_id, user_id, token_hash, csrf_hash, method, ip, user_agent)
     VALUES (${caller.sessionId}, ${caller.orgId}, ${caller.userId}, ${credentials.tokenHash}, ${credentials.csrfHash},
@@ -25,7 +25,7 @@ export async function openSession(caller: Caller, { method, credentials, client 
  * Leaves room for one more live session of the caller: the least recently seen end (ID-19). The person's row is locked by
  * then, so that sign-ins of one person are counted one after the other.
  */
-export async function endSurplusSessions(caller: Caller): Promise<void> {
+export async function endSurplusSessions(caller: SessionCaller): Promise<void> {
   const { idle, max } = identitySettings().sessionLife
   const ended = await sql<EndedSession>`
     UPDATE identity.sessions SET revoked_at = now(), revoke_reason = 'limit'

@@ -24,6 +24,6 @@ export async function revokeSession(
       RETURNING id, user_id`
     await recordRevoked(caller, ended, reason)
   })
-  if (id === caller.sessionId) signOut(context, caller)
+  if (caller.kind === 'session' && id === caller.sessionId) signOut(context, caller)
   return { sessionId: id }
 }

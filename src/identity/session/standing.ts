@@ -1,5 +1,7 @@
-import type { Caller, Standing } from '../../graphql/caller.ts'
+import type { SessionCaller } from '../../graphql/caller.ts'
 import type { StandingRow } from './preauth.ts'
+
+type Standing = NonNullable<SessionCaller['standing']>
 
 /** What a membership's role lets a person do in its org. */
 export const standingOfRole = (role: string): Standing => role.toUpperCase() as Standing
@@ -12,7 +14,7 @@ function standingOf({ account, embedded, role }: Pick<StandingRow, 'account' | '
   return embedded ? 'PARTICIPANT' : standingOfRole(role)
 }
 
-export function callerFrom(row: StandingRow): Caller {
+export function callerFrom(row: StandingRow): SessionCaller {
   return {
     kind: 'session',
     orgId: row.org_id,

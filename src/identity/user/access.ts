@@ -1,7 +1,7 @@
-import type { Caller } from '../../graphql/caller.ts'
+import { type Caller, meets } from '../../graphql/caller.ts'
 
 /** ID-10. */
 export function seesEmail(caller: Caller | null, userId: string): boolean {
   if (!caller) return false
-  return caller.userId === userId || caller.standing === 'OWNER' || caller.standing === 'ADMIN'
+  return caller.userId === userId || meets('admin', caller)
 }

@@ -22,7 +22,7 @@ ViewerType.implement({
       nullable: true,
       ...perViewer('The person.'),
       resolve: (query, _viewer, _args, { caller }) =>
-        caller && prisma.user.findUnique({ ...query, where: { id: caller.userId } }),
+        caller?.userId ? prisma.user.findUnique({ ...query, where: { id: caller.userId } }) : null,
     }),
     standing: t.field({
       type: StandingEnum,
@@ -47,7 +47,7 @@ ViewerType.implement({
       nullable: true,
       ...perViewer('The session that this request came with.'),
       resolve: (query, _viewer, _args, { caller }) =>
-        prisma.session.findFirst({ ...query, where: caller ? { id: caller.sessionId } : NO_ROWS }),
+        prisma.session.findFirst({ ...query, where: caller?.kind === 'session' ? { id: caller.sessionId } : NO_ROWS }),
     }),
     sessions: t.connection(
       {
@@ -68,7 +68,7 @@ ViewerType.implement({
       ...perViewer('Whether a client should play sounds.'),
       resolve: async (_viewer, _args, context) => {
         const { caller } = context
-        return caller ? ((await userById(context, caller.userId))?.notificationSounds ?? null) : null
+        return caller?.userId ? ((await userById(context, caller.userId))?.notificationSounds ?? null) : null
       },
     }),
   }),
@@ -91,7 +91,7 @@ mutation('viewerUpdate', {
     avatarIcon: arg.text({ min: 0, max: 32 }).optional().describe('Opaque to the server; empty for none.'),
     notificationSounds: arg.boolean().optional().describe('Whether a client should play sounds.'),
   },
-  needs: 'standing',
+  needs: 'human',
   run: updateViewer,
   payload: (t) => ({
     viewer: t.field({ type: ViewerType, description: 'Oneself, as changed.', resolve: () => viewer }),

@@ -1,5 +1,5 @@
 import { sql, sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { SessionCaller } from '../../graphql/caller.ts'
 import { invalidInput } from '../../graphql/errors.ts'
 import { displayNameFault } from '../../lib/text.ts'
 import { record } from '../../platform/index.ts'
@@ -9,7 +9,7 @@ type Profile = { displayName: string; avatarIcon: string; notificationSounds: bo
 type ProfileChange = { [K in keyof Profile]?: Profile[K] | undefined }
 
 /** Changes the caller's own name, icon and sounds (ID-11); what stays as it was is no change. */
-export async function updateViewer(caller: Caller, input: ProfileChange): Promise<object> {
+export async function updateViewer(caller: SessionCaller, input: ProfileChange): Promise<object> {
   const fault = input.displayName === undefined ? null : displayNameFault(input.displayName)
   if (fault) throw invalidInput('displayName', fault)
 

@@ -86,13 +86,14 @@ type ActorColumns = {
 
 function actorColumns(actor: Actor): ActorColumns {
   if (actor.kind === 'system') return { actorKind: 'system', actorUserId: null, actorKeyId: null, guestRoomId: null }
-  const { account, userId, roomId } = actor
-  return {
-    actorKind: account === 'agent' ? 'agent' : 'human',
-    actorUserId: userId,
-    actorKeyId: null,
-    guestRoomId: roomId ?? null, // row security asks it of a guest's event
+  if (actor.kind === 'admin_key') {
+    return { actorKind: 'api_key', actorUserId: null, actorKeyId: actor.keyId, guestRoomId: null }
   }
+  if (actor.kind === 'agent') {
+    return { actorKind: 'agent', actorUserId: actor.userId, actorKeyId: actor.keyId, guestRoomId: null }
+  }
+  // Row security asks the room of a guest's event.
+  return { actorKind: 'human', actorUserId: actor.userId, actorKeyId: null, guestRoomId: actor.roomId ?? null }
 }
 
 function isTooLarge(error: unknown): boolean {

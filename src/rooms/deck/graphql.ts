@@ -37,7 +37,7 @@ const DeckPresetType = builder.objectRef<Deck & { preset: PresetName }>('DeckPre
 builder.queryField('deckPresets', (t) =>
   t.field({
     type: [DeckPresetType],
-    authScopes: { needs: 'standing' },
+    authScopes: { needs: 'standing', scope: 'rooms:read' },
     description: 'The decks that every space has.',
     resolve: () => PRESET_NAMES.map((preset) => ({ preset, ...DECK_PRESETS[preset] })),
   }),

@@ -1,9 +1,9 @@
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { operation } from '../../db/operation.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import { credentialId, meets, type UserCaller } from '../../graphql/caller.ts'
 import type { Audience } from '../../graphql/context.ts'
-import { recheckSessions } from '../../identity/index.ts'
+import { recheckCallers } from '../../identity/index.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { Sink } from '../../live/direct-stream.ts'
 import type { RoomEvent } from './event-payloads.ts'
@@ -17,7 +17,7 @@ const RETRY_AFTER = 500
 
 export type Follower = {
   /** As read for the last pull; renderings of one's own go by it. */
-  caller: Caller
+  caller: UserCaller
   readonly query: SharedQuery
   readonly sink: Sink
   /** The version the peer has; null: it starts, or starts again, with a snapshot. */
@@ -147,14 +147,14 @@ export class Channel {
 
   /**
    * Who gets renderings of their own gets them by their standing as it is now: one statement for all of them (ID-2). A
-   * session that ended is not waited for here; the stream registry ends its streams.
+   * credential that ended is not waited for here; the stream registry ends its streams.
    */
   async #refreshCallers(): Promise<void> {
     const own = [...this.#followers].filter(({ query }) => query.perViewer)
-    const held = await recheckSessions(own.map(({ caller }) => caller.sessionId))
+    const held = await recheckCallers(own.map(({ caller }) => caller))
     for (const follower of own) {
-      const caller = held.get(follower.caller.sessionId)?.caller
-      if (caller?.standing) follower.caller = caller
+      const caller = held.get(credentialId(follower.caller))?.caller
+      if (caller && meets('user', caller)) follower.caller = caller
       else this.#end(follower)
     }
   }

@@ -25,7 +25,7 @@ builder.subscriptionField('roomEvents', (t) =>
       'What happens in a room, in order of version, without gap or repeat. Opening it makes the viewer present.',
     args: read.args,
     // Checked by `subscribe`: an event is rendered for many, so its own resolver has no caller.
-    extensions: { needs: 'standing' },
+    extensions: { needs: 'user', scope: 'rooms:read' },
     subscribe: (_root, args, context, info) => subscribeToRoom(context, read.values(args), info.schema) as never,
     resolve: (roomEvent) => roomEvent as RoomEvent,
   }),

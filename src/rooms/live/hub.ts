@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { operation } from '../../db/operation.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { type Audience, scopeOf } from '../../graphql/context.ts'
 import type { Bus } from '../../live/bus.ts'
 import { attachToRoom, refreshPresence } from '../room/presence.ts'
@@ -14,7 +14,7 @@ const POLL_EVERY = 1_000
 const KEEP_ALIVE_EVERY = 15_000
 
 /** A connection that nobody else keeps alive, because the client gave it no name. */
-export type Presence = { caller: Caller; roomId: string; connectionId: string }
+export type Presence = { caller: UserCaller; roomId: string; connectionId: string }
 
 /** All room streams of this process. */
 export class RoomHub {

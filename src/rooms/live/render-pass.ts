@@ -1,7 +1,7 @@
 import { execute } from '@graphql-tools/executor'
 import type { ExecutionResult } from 'graphql'
 import { currentOperation } from '../../db/operation.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import type { Audience, Context } from '../../graphql/context.ts'
 import { isPerViewer } from '../../graphql/per-viewer.ts'
 import { newId } from '../../lib/type-id.ts'
@@ -28,7 +28,7 @@ export class RenderPass {
   }
 
   /** The frame of an event for one subscriber: the shared one, or one of their own where the selection depends on them. */
-  frame(query: SharedQuery, event: RoomEvent, viewer: Caller): Promise<string> {
+  frame(query: SharedQuery, event: RoomEvent, viewer: UserCaller): Promise<string> {
     const { schema, document, operationName } = query
     if (isPerViewer(schema, document, operationName, event.type)) return this.#render(query, event, viewer)
     const frames = this.#frames.get(query) ?? new Map<RoomEvent, Promise<string>>()
@@ -38,7 +38,7 @@ export class RenderPass {
     return shared
   }
 
-  async #render(query: SharedQuery, event: RoomEvent, caller: Caller | null): Promise<string> {
+  async #render(query: SharedQuery, event: RoomEvent, caller: UserCaller | null): Promise<string> {
     const { schema, document, operationName, variables } = query
     const requestId = newId()
     const shown: Context = {

@@ -1,10 +1,10 @@
 import type { GraphQLSchema } from 'graphql'
 import type { Logger } from 'pino'
 import { operation } from '../../db/operation.ts'
-import { callerOf } from '../../graphql/builder.ts'
-import { type Caller, meets } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { type Audience, type Context, scopeOf } from '../../graphql/context.ts'
 import { requestError } from '../../graphql/request-errors.ts'
+import { requireNeed } from '../../graphql/require-need.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { Bus } from '../../live/bus.ts'
 import { DirectStream, type Subscriber } from '../../live/direct-stream.ts'
@@ -44,8 +44,7 @@ export async function subscribeToRoom(
   { roomId, sinceVersion, connectionId }: Args,
   schema: GraphQLSchema,
 ): Promise<RoomStream> {
-  const caller = callerOf(context)
-  if (!meets('standing', caller)) throw requestError('FORBIDDEN')
+  const caller = requireNeed('user', context, 'rooms:read')
   if (!hub) throw requestError('SHUTTING_DOWN')
 
   const presence: Presence = { caller, roomId, connectionId: connectionId ?? newId() }
@@ -71,7 +70,7 @@ export async function subscribeToRoom(
 type Opening = {
   hub: RoomHub
   schema: GraphQLSchema
-  caller: Caller
+  caller: UserCaller
   audience: Audience
   since: bigint | null
   presence: Presence

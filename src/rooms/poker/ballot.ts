@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { lockRoom } from '../room/lock-room.ts'
 import { requireActivePoker, requireOpenRound, requireVoter } from './access.ts'
@@ -13,7 +13,7 @@ export type Ballot = { roomId: string; storyId: string; roundVersion: bigint }
  * lock, so what is decided on it stays true until the commit (ROOM-71).
  */
 export async function openBallot(
-  caller: Caller,
+  caller: UserCaller,
   { roomId, storyId, roundVersion }: Ballot,
 ): Promise<{ room: OpenRound; card: string | null }> {
   const [room, own] = await Promise.all([

@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { change, noChange, type RoomChange } from '../room/change.ts'
 import { requireCard } from './access.ts'
 import { type Ballot, openBallot } from './ballot.ts'
@@ -13,7 +13,10 @@ export type CastVote = Ballot & { card: string }
  * Casts or replaces the caller's vote in the round on the table (ROOM-69). A reveal waits for the room's lock, so an
  * acknowledged vote is always in the result (ROOM-71). Throws RoundClosed when the round moved on.
  */
-export async function castVote(caller: Caller, { card, ...ballot }: CastVote): Promise<RoomChange & { card: string }> {
+export async function castVote(
+  caller: UserCaller,
+  { card, ...ballot }: CastVote,
+): Promise<RoomChange & { card: string }> {
   const { room, card: previous } = await openBallot(caller, ballot)
   requireCard(room, card)
   if (card === previous) return { ...noChange(room), card }
@@ -28,7 +31,7 @@ export async function castVote(caller: Caller, { card, ...ballot }: CastVote): P
   return { ...changed, card }
 }
 
-async function putVote({ userId }: Caller, room: OpenRound, card: string): Promise<void> {
+async function putVote({ userId }: UserCaller, room: OpenRound, card: string): Promise<void> {
   await sql`
     INSERT INTO rooms.votes (org_id, room_id, story_id, user_id, card, round_version)
     VALUES (${room.orgId}, ${room.id}, ${room.currentStoryId}, ${userId}, ${card}, ${room.roundVersion})

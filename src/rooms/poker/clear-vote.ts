@@ -1,11 +1,11 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { change, noChange, type RoomChange } from '../room/change.ts'
 import { type Ballot, openBallot } from './ballot.ts'
 import { voteStep } from './vote-step.ts'
 
 /** Takes the caller's vote back from the round on the table (ROOM-70). It completes no round: it is one vote less. */
-export async function clearVote(caller: Caller, ballot: Ballot): Promise<RoomChange> {
+export async function clearVote(caller: UserCaller, ballot: Ballot): Promise<RoomChange> {
   const { room, card } = await openBallot(caller, ballot)
   if (card === null) return noChange(room)
 

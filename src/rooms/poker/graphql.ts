@@ -70,7 +70,8 @@ mutation('roomSelect', {
     storyId: arg.id('Story').nullable().describe('Without one the table is cleared.'),
   },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: selectStory,
   payload: (t) => ({ room: roomField(t) }),
 })
@@ -79,7 +80,8 @@ mutation('roomReset', {
   description: 'Removes all votes on the story on the table and opens a new round. Stops the timer. Hosts may.',
   input: { roomId: arg.id('Room') },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: resetRound,
   payload: (t) => ({ room: roomField(t) }),
 })
@@ -90,7 +92,8 @@ mutation('roomReveal', {
   description: 'Opens the cards of the round on the table. Hosts may.',
   input: { roomId: arg.id('Room'), roundVersion },
   errors: [RoundClosedError, ...ROOM_ERRORS],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: revealRound,
   payload: (t) => ({ room: roomField(t) }),
 })
@@ -104,7 +107,8 @@ mutation('voteCast', {
     card: arg.text({ max: 16 }).describe('A card of the room’s deck.'),
   },
   errors: [RoundClosedError, ...ROOM_ERRORS],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: castVote,
   payload: (t) => ({
     room: roomField(t),
@@ -116,7 +120,8 @@ mutation('voteClear', {
   description: "Takes the caller's vote in the open round back.",
   input: { roomId: arg.id('Room'), storyId: arg.id('Story'), roundVersion },
   errors: [RoundClosedError, ...ROOM_ERRORS],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: clearVote,
   payload: (t) => ({ room: roomField(t) }),
 })

@@ -20,7 +20,7 @@ export const votesOfStory = batchLoad(async (ids: readonly string[]) => {
 /** The caller's own card on a story, null when they have not voted. */
 export async function ownCard(context: Context, storyId: string): Promise<string | null> {
   const { caller } = context
-  if (!caller) return null
+  if (!caller?.userId) return null
   const vote = (await votesOfStory(context, storyId))?.find(({ userId }) => userId === caller.userId)
   if (!vote || vote.card !== null || currentLane().scope.userId !== undefined) return vote?.card ?? null
   // A rendering for many has no user, so it cannot know this card: one point read as the viewer (ROOM-173).

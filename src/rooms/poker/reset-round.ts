@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { change, fact, noChange, type RoomChange, type Step } from '../room/change.ts'
 import { lockRoom, requireHost } from '../room/lock-room.ts'
 import { timerStoppedStep } from '../timer/steps.ts'
@@ -10,7 +10,7 @@ import { snapshotVoters } from './round-voters.ts'
 import { waitingForIds } from './waiting.ts'
 
 /** Removes all votes of the story on the table, which is hidden again, in a new round (ROOM-65). Its estimate stays. */
-export async function resetRound(caller: Caller, { roomId }: { roomId: string }): Promise<RoomChange> {
+export async function resetRound(caller: UserCaller, { roomId }: { roomId: string }): Promise<RoomChange> {
   const room = await lockRoom(caller, roomId)
   requireHost(caller, room)
   requireActivePoker(room)

@@ -1,4 +1,4 @@
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { change, noChange, type RoomChange } from '../room/change.ts'
 import { lockRoom, requireHost } from '../room/lock-room.ts'
@@ -14,7 +14,7 @@ export type SelectStory = { roomId: string; storyId?: string | null | undefined 
  * Puts a story on the table, or clears it (ROOM-64). All votes of all stories stay: a revealed story comes back revealed,
  * one with hidden votes hidden with them, and complete if the one it waited for has left meanwhile.
  */
-export async function selectStory(caller: Caller, { roomId, storyId = null }: SelectStory): Promise<RoomChange> {
+export async function selectStory(caller: UserCaller, { roomId, storyId = null }: SelectStory): Promise<RoomChange> {
   const room = await lockRoom(caller, roomId)
   requireHost(caller, room)
   requireActivePoker(room)

@@ -1,4 +1,4 @@
-import { type Caller, meets } from '../../graphql/caller.ts'
+import { hasScope, meets, type UserCaller } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { ForbiddenError } from '../../graphql/errors.ts'
 import { NO_ROWS } from '../../graphql/no-rows.ts'
@@ -11,7 +11,7 @@ import type { LockedRoom } from './lock-room.ts'
  */
 export function visibleRooms({ caller, audience }: Pick<Context, 'caller' | 'audience'>): object {
   if (audience) return audience.of === 'guests' ? { id: audience.roomId } : { spaceId: audience.spaceId }
-  if (!caller || caller.standing === null) return NO_ROWS
+  if (!meets('user', caller) || !hasScope('rooms:read', caller)) return NO_ROWS
   if (caller.standing === 'GUEST') return { id: caller.roomId }
   return { space: { members: { some: { userId: caller.userId } } } }
 }
@@ -22,20 +22,20 @@ export const inVisibleRoom = (context: Pick<Context, 'caller' | 'audience'>): ob
 })
 
 /** Who may lead: a human member who writes in the org, by themselves and not through a meeting client (ROOM-22, 40). */
-export function mayHost(caller: Caller): boolean {
+export function mayHost(caller: UserCaller): boolean {
   return !caller.embedded && (caller.account === 'anonymous' || meets('member', caller))
 }
 
 /** An owner of the room's space, with the power of one. */
-export const isSpaceOwner = (caller: Caller, { me }: LockedRoom): boolean => actsAsOwner(caller, me)
+export const isSpaceOwner = (caller: UserCaller, { me }: LockedRoom): boolean => actsAsOwner(caller, me)
 
 /** Facilitator or co-facilitator, while they may host at all. */
-export function isHost(caller: Caller, room: LockedRoom): boolean {
+export function isHost(caller: UserCaller, room: LockedRoom): boolean {
   return mayHost(caller) && (room.facilitatorId === caller.userId || room.me.cofacilitator)
 }
 
 /** Ending and reopening are for the owners of the space, too (ROOM-33). */
-export function requireHostOrOwner(caller: Caller, room: LockedRoom): void {
+export function requireHostOrOwner(caller: UserCaller, room: LockedRoom): void {
   if (isHost(caller, room) || isSpaceOwner(caller, room)) return
   throw new ForbiddenError('Only the hosts of the room and the owners of its space may do that.')
 }

@@ -1,5 +1,5 @@
 import { sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError } from '../../graphql/errors.ts'
 import { mayHost } from './access.ts'
 import { change, noChange, type RoomChange } from './change.ts'
@@ -11,7 +11,7 @@ import { lockRoom, requireOpen } from './lock-room.ts'
 const PATIENCE_SECONDS = 60
 
 /** Takes the lead of a room that nobody leads, or whose facilitator has given no sign of life for a minute (ROOM-42). */
-export async function claimFacilitator(caller: Caller, { roomId }: { roomId: string }): Promise<RoomChange> {
+export async function claimFacilitator(caller: UserCaller, { roomId }: { roomId: string }): Promise<RoomChange> {
   const [, room] = await Promise.all([holdMembershipOfRoom(caller, roomId), lockRoom(caller, roomId)])
   if (room.me.kind !== 'member' || !mayHost(caller)) throw new ForbiddenError('You cannot lead a room.')
   requireOpen(room)

@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError, invalidInput, NotFoundError } from '../../graphql/errors.ts'
 import { newId } from '../../lib/type-id.ts'
 import { record } from '../../platform/index.ts'
@@ -17,7 +17,7 @@ type NewRoom = { spaceId: string; kind: string; title: string; config: ConfigInp
 
 /** Opens a room in a space, led by the caller (ROOM-30). */
 export async function createRoom(
-  caller: Caller,
+  caller: UserCaller,
   { spaceId, kind, title, config }: NewRoom,
 ): Promise<{ roomId: string }> {
   const { orgId, userId } = caller

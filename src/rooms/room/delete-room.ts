@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError } from '../../graphql/errors.ts'
 import { isSpaceOwner, mayHost } from './access.ts'
 import { fact } from './change.ts'
@@ -10,7 +10,7 @@ import { lockRoom } from './lock-room.ts'
  * Deletes the room and what is in it, also when it has ended. Its streams and its guests' sessions end with it
  * (ROOM-34).
  */
-export async function deleteRoom(caller: Caller, { id: roomId }: { id: string }): Promise<{ roomId: string }> {
+export async function deleteRoom(caller: UserCaller, { id: roomId }: { id: string }): Promise<{ roomId: string }> {
   const room = await lockRoom(caller, roomId, 'id')
   const leads = mayHost(caller) && room.facilitatorId === caller.userId
   if (!leads && !isSpaceOwner(caller, room)) {

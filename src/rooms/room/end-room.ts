@@ -1,4 +1,4 @@
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import type { Actor } from '../../platform/index.ts'
 import { timerStoppedStep } from '../timer/steps.ts'
 import { requireHostOrOwner } from './access.ts'
@@ -7,7 +7,7 @@ import { roomEnded } from './events.ts'
 import { type LockedRoom, lockRoom } from './lock-room.ts'
 
 /** Ends the room; what was decided in it stays (ROOM-33). */
-export async function endRoom(caller: Caller, { roomId }: { roomId: string }): Promise<RoomChange> {
+export async function endRoom(caller: UserCaller, { roomId }: { roomId: string }): Promise<RoomChange> {
   const room = await lockRoom(caller, roomId)
   requireHostOrOwner(caller, room)
   return room.endedAt === null ? end(caller, room) : noChange(room)

@@ -145,7 +145,7 @@ builder.queryField('room', (t) =>
     type: 'Room',
     nullable: true,
     args: read.args,
-    authScopes: { needs: 'standing' },
+    authScopes: { needs: 'standing', scope: 'rooms:read' },
     description: 'A room that the caller may see, or null.',
     resolve: (query, _root, args, context) =>
       prisma.room.findUnique({

@@ -1,18 +1,18 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 
 // Who departs from a space first removes the membership and then asks for its rooms; who makes a room, attaches or takes
 // the lead holds the membership before the room, so that neither misses the other (ROOM-23) and both lock in one order.
 
 /** Who departs meanwhile waits, and finds the room that they lead; or is gone already. */
-export async function holdMembership({ orgId, userId }: Caller, spaceId: string): Promise<void> {
+export async function holdMembership({ orgId, userId }: UserCaller, spaceId: string): Promise<void> {
   await sql`
     SELECT FROM rooms.space_members
     WHERE org_id = ${orgId} AND space_id = ${spaceId} AND user_id = ${userId} FOR KEY SHARE`
 }
 
 /** The same by a room of the space. */
-export async function holdMembershipOfRoom({ orgId, userId, standing }: Caller, roomId: string): Promise<void> {
+export async function holdMembershipOfRoom({ orgId, userId, standing }: UserCaller, roomId: string): Promise<void> {
   if (standing === 'GUEST') return
   await sql`
     SELECT FROM rooms.space_members AS m JOIN rooms.rooms AS r ON r.org_id = m.org_id AND r.space_id = m.space_id

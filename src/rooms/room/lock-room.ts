@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import type { TimerEnd } from '../timer/timer.ts'
 import { isHost } from './access.ts'
@@ -53,7 +53,7 @@ type MemberRow = {
  * Locks the room, then reads what decides (ROOM-1): a change of the same room waits here, so what is read is what holds
  * until the commit. A room that the caller may not see is not there (ROOM-6).
  */
-export async function lockRoom(caller: Caller, roomId: string, path = 'roomId'): Promise<LockedRoom> {
+export async function lockRoom(caller: UserCaller, roomId: string, path = 'roomId'): Promise<LockedRoom> {
   // Both go out in one trip; the second runs after the lock is held, with a snapshot that is newer than the wait for it.
   const [rows, mine] = await Promise.all([lockRow(caller.orgId, roomId), membership(caller, roomId)])
   const row = rows[0]
@@ -101,7 +101,7 @@ function lockRow(orgId: string, roomId: string): Promise<Row[]> {
 }
 
 /** Org viewers are always spectators, through a meeting client too (ROOM-22). */
-function membership({ orgId, userId }: Caller, roomId: string): Promise<MemberRow[]> {
+function membership({ orgId, userId }: UserCaller, roomId: string): Promise<MemberRow[]> {
   return sql<MemberRow>`
     SELECT m.role, m.spectator, m.viewer, p.cofacilitator
     FROM rooms.rooms AS r
@@ -110,7 +110,7 @@ function membership({ orgId, userId }: Caller, roomId: string): Promise<MemberRo
     WHERE r.org_id = ${orgId} AND r.id = ${roomId}`
 }
 
-function meIn(caller: Caller, roomId: string, row: MemberRow | undefined): Me | null {
+function meIn(caller: UserCaller, roomId: string, row: MemberRow | undefined): Me | null {
   if (caller.standing === null) return null
   if (caller.standing === 'GUEST') {
     return caller.roomId === roomId ? GUEST : null
@@ -124,7 +124,7 @@ function meIn(caller: Caller, roomId: string, row: MemberRow | undefined): Me | 
 }
 
 /** Throws unless the caller leads the room (ROOM-40). */
-export function requireHost(caller: Caller, room: LockedRoom): void {
+export function requireHost(caller: UserCaller, room: LockedRoom): void {
   if (!isHost(caller, room)) throw new ForbiddenError('Only the hosts of the room may do that.')
 }
 

@@ -26,7 +26,8 @@ mutation('roomCreate', {
     config: configInput.describe('What a room of that kind is set to.'),
   },
   errors: [KindRetiredError],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: createRoom,
   payload: (t) => ({ room: roomField(t) }),
 })
@@ -35,7 +36,8 @@ mutation('roomRename', {
   description: 'Gives a room another title. Hosts may.',
   input: { roomId, title },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: renameRoom,
   payload: (t) => ({ room: roomField(t) }),
 })
@@ -44,7 +46,8 @@ mutation('roomEnd', {
   description: 'Ends a room; its timer stops. Hosts and the owners of the space may.',
   input: { roomId },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: endRoom,
   payload: (t) => ({ room: roomField(t) }),
 })
@@ -53,7 +56,8 @@ mutation('roomReopen', {
   description: 'Lets a room that has ended go on, with the story that was on the table. Hosts and owners may.',
   input: { roomId },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: reopenRoom,
   payload: (t) => ({ room: roomField(t) }),
 })
@@ -62,7 +66,8 @@ mutation('roomDelete', {
   description: 'Deletes a room and what is in it; streams end. The facilitator and the owners of the space may.',
   input: { id: roomId },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: deleteRoom,
   payload: (t) => ({
     roomId: t.globalID({
@@ -77,7 +82,8 @@ mutation('roomHeartbeat', {
     'Says that a connection is still there. Send it every 15 s; after 45 s without one the person is absent.',
   input: { roomId, connectionId },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: sendHeartbeat,
   payload: (t) => ({ room: roomField(t), serverNow: t.field(SERVER_NOW) }),
 })
@@ -86,7 +92,8 @@ mutation('roomLeave', {
   description: 'Says that a connection is gone. With another one open the person stays present.',
   input: { roomId, connectionId },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: leaveRoom,
   payload: (t) => ({ room: roomField(t) }),
 })
@@ -95,7 +102,8 @@ mutation('roomFacilitatorClaim', {
   description: 'Takes the lead of a room that nobody leads, or whose facilitator was not seen for more than a minute.',
   input: { roomId },
   errors: [FacilitatorPresentError, ...ROOM_ERRORS],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: claimFacilitator,
   payload: (t) => ({ room: roomField(t) }),
 })

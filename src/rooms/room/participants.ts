@@ -1,5 +1,5 @@
 import { sql, sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import type { ParticipantColumns, RoomEventPayloads } from '../live/event-payloads.ts'
 import { fact, type Step } from './change.ts'
 import { participantJoined, participantLeft } from './events.ts'
@@ -13,7 +13,7 @@ export type LeaveReason = RoomEventPayloads['ParticipantLeft']['reason']
  * Takes the caller among the participants at their first coming; beyond the cap the oldest joiner goes, never a host
  * (ROOM-50, 51). The room's lock makes parallel first comings one.
  */
-export async function joinSteps(caller: Caller, room: LockedRoom): Promise<Step[]> {
+export async function joinSteps(caller: UserCaller, room: LockedRoom): Promise<Step[]> {
   const guest = room.me.kind === 'guest'
   const [joined] = await sql<{ joinedAt: string }>`
     INSERT INTO rooms.room_participants (org_id, room_id, user_id, joined_at)

@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { mayHost } from './access.ts'
 import { change } from './change.ts'
@@ -15,7 +15,11 @@ const MOST_CONNECTIONS = 10
  * Makes the caller present by this connection, and a participant the first time (ROOM-50). In a room that nobody leads
  * the first to come who may host does (ROOM-43). Nobody is refused because of connections they had before (ROOM-53).
  */
-export async function attachToRoom(caller: Caller, roomId: string, connectionId: string): Promise<{ spaceId: string }> {
+export async function attachToRoom(
+  caller: UserCaller,
+  roomId: string,
+  connectionId: string,
+): Promise<{ spaceId: string }> {
   const [, room] = await Promise.all([holdMembershipOfRoom(caller, roomId), lockRoom(caller, roomId)])
   await putPresence(caller, room, connectionId)
   const steps = await joinSteps(caller, room)
@@ -25,7 +29,7 @@ export async function attachToRoom(caller: Caller, roomId: string, connectionId:
 }
 
 /** Ends one connection. Of a person with another one open nothing changes (ROOM-52). */
-export async function detachFromRoom(caller: Caller, roomId: string, connectionId: string): Promise<void> {
+export async function detachFromRoom(caller: UserCaller, roomId: string, connectionId: string): Promise<void> {
   const gone = await sql`
     DELETE FROM rooms.room_presence
     WHERE org_id = ${caller.orgId} AND room_id = ${roomId} AND connection_id = ${connectionId}
@@ -46,7 +50,7 @@ export async function refreshPresence(orgId: string, connectionIds: readonly str
 }
 
 /** One row a connection; beyond ten of one person the one silent for longest goes. */
-async function putPresence({ userId }: Caller, { orgId, id }: LockedRoom, connectionId: string): Promise<void> {
+async function putPresence({ userId }: UserCaller, { orgId, id }: LockedRoom, connectionId: string): Promise<void> {
   const put = await sql`
     INSERT INTO rooms.room_presence AS p (org_id, room_id, connection_id, user_id, last_seen_at)
     VALUES (${orgId}, ${id}, ${connectionId}, ${userId}, clock_timestamp())

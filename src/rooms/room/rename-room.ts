@@ -1,11 +1,11 @@
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { change, fact, noChange, type RoomChange } from './change.ts'
 import { roomUpdated } from './events.ts'
 import { lockRoom, requireHost, requireOpen } from './lock-room.ts'
 
 /** Gives the room another title (ROOM-34). */
 export async function renameRoom(
-  caller: Caller,
+  caller: UserCaller,
   { roomId, title }: { roomId: string; title: string },
 ): Promise<RoomChange> {
   const room = await lockRoom(caller, roomId)

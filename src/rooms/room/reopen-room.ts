@@ -1,5 +1,5 @@
 import { sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { requireHostOrOwner } from './access.ts'
 import { change, fact, noChange, type RoomChange } from './change.ts'
 import { roomReopened } from './events.ts'
@@ -7,7 +7,7 @@ import { firstPhase } from './first-phase.ts'
 import { lockRoom } from './lock-room.ts'
 
 /** Lets a room that has ended go on, with the story that was on the table (ROOM-33). */
-export async function reopenRoom(caller: Caller, { roomId }: { roomId: string }): Promise<RoomChange> {
+export async function reopenRoom(caller: UserCaller, { roomId }: { roomId: string }): Promise<RoomChange> {
   const room = await lockRoom(caller, roomId)
   requireHostOrOwner(caller, room)
   if (room.endedAt === null) return noChange(room)

@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { attachToRoom } from './presence.ts'
 
 type Heartbeat = { roomId: string; connectionId: string }
@@ -8,7 +8,10 @@ type Heartbeat = { roomId: string; connectionId: string }
  * Keeps a connection present and, if the caller leads the room, the lead theirs (ROOM-41, 52). One that fell silent for
  * too long, or whose participant row could not be written, attaches anew (ROOM-50).
  */
-export async function sendHeartbeat(caller: Caller, { roomId, connectionId }: Heartbeat): Promise<{ roomId: string }> {
+export async function sendHeartbeat(
+  caller: UserCaller,
+  { roomId, connectionId }: Heartbeat,
+): Promise<{ roomId: string }> {
   const { orgId, userId, embedded } = caller
   const alive = await sql`
     UPDATE rooms.room_presence SET last_seen_at = clock_timestamp()

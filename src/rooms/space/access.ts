@@ -1,11 +1,11 @@
-import { type Caller, meets } from '../../graphql/caller.ts'
+import { hasScope, meets, type UserCaller } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { NO_ROWS } from '../../graphql/no-rows.ts'
 
 /** The spaces whose content a caller sees: those they are a member of (ROOM-6). */
 export function visibleSpaces({ caller, audience }: Pick<Context, 'caller' | 'audience'>): object {
   if (audience) return audience.of === 'members' ? { id: audience.spaceId } : NO_ROWS
-  if (!caller || caller.standing === null || caller.standing === 'GUEST') return NO_ROWS
+  if (!meets('participant', caller) || !hasScope('rooms:read', caller)) return NO_ROWS
   return { members: { some: { userId: caller.userId } } }
 }
 
@@ -15,7 +15,7 @@ export const inVisibleSpace = (context: Pick<Context, 'caller' | 'audience'>): o
 })
 
 /** What an owner may do is for people who write in the org, by themselves and not through a meeting client (ROOM-22). */
-export const actsAsOwner = (caller: Caller, { role }: { role: string | null }): boolean =>
+export const actsAsOwner = (caller: UserCaller, { role }: { role: string | null }): boolean =>
   role === 'owner' && meets('member', caller)
 
 /** Somebody of the org as a space sees them. */

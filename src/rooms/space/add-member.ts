@@ -1,6 +1,6 @@
 import { prisma } from '../../db/prisma.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { record } from '../../platform/index.ts'
 import { memberAdded } from './events.ts'
@@ -12,7 +12,7 @@ type AddMember = { id: string; userId: string; spectator?: boolean | undefined }
 
 /** An owner takes somebody of the org into the space (ROOM-16). Who is in it already stays as they are. */
 export async function addMember(
-  caller: Caller,
+  caller: UserCaller,
   { id, userId, spectator }: AddMember,
 ): Promise<{ spaceId: string; userId: string }> {
   const { orgId } = caller

@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { newId } from '../../lib/type-id.ts'
 import { record } from '../../platform/index.ts'
 import { spaceCreated } from './events.ts'
@@ -10,7 +10,7 @@ type NewSpace = { slug: string; name: string; passcode?: string | undefined }
 
 /** Makes a space, whose first owner is the caller (ROOM-10). */
 export async function createSpace(
-  caller: Caller,
+  caller: UserCaller,
   { slug, name, passcode = '' }: NewSpace,
 ): Promise<{ spaceId: string }> {
   const { orgId, userId } = caller

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import { requestError } from '../../graphql/request-errors.ts'
@@ -19,7 +19,7 @@ type Door = { spaceId: string; passcode: string; isMember: boolean }
  * operations, between the one that looks and the one that joins, and wrong ones stay counted.
  */
 export async function joinSpace(
-  caller: Caller,
+  caller: UserCaller,
   { slug, passcode = '' }: JoinSpace,
   { requestId }: Context,
 ): Promise<{ spaceId: string }> {
@@ -43,7 +43,7 @@ export async function joinSpace(
   }
 }
 
-async function findDoor({ orgId, userId }: Caller, slug: string): Promise<Door> {
+async function findDoor({ orgId, userId }: UserCaller, slug: string): Promise<Door> {
   const [door] = await sql<Door>`
     SELECT s.id AS "spaceId", s.passcode, EXISTS (
       SELECT FROM rooms.space_members AS m WHERE m.org_id = s.org_id AND m.space_id = s.id AND m.user_id = ${userId})
@@ -54,7 +54,7 @@ async function findDoor({ orgId, userId }: Caller, slug: string): Promise<Door> 
 }
 
 /** The door is looked at again: slug and passcode may have changed since the try was counted. */
-async function enterSpace(caller: Caller, slug: string, passcode: string): Promise<{ spaceId: string }> {
+async function enterSpace(caller: UserCaller, slug: string, passcode: string): Promise<{ spaceId: string }> {
   const { orgId, userId } = caller
   const { spaceId, passcode: wanted, isMember } = await findDoor(caller, slug)
   if (isMember) {

@@ -1,5 +1,6 @@
 import { prisma } from '../../db/prisma.ts'
 import { sql } from '../../db/sql.ts'
+import { hasScope, meets } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
 import type { SpaceRole } from './membership.ts'
@@ -26,7 +27,7 @@ const membershipByKey = batchLoad(async (keys: readonly `${string} ${string}`[])
 /** The viewer's membership of a space; null for whoever has none, and where nobody in particular looks. */
 export async function ownMembership(context: Context, spaceId: string): Promise<OwnMembership | null> {
   const { caller } = context
-  if (!caller?.standing || caller.standing === 'GUEST') return null
+  if (!meets('participant', caller) || !hasScope('rooms:read', caller)) return null
   return membershipByKey(context, `${caller.userId} ${spaceId}`)
 }
 

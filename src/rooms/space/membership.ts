@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError, LastOwnerError, NotFoundError } from '../../graphql/errors.ts'
 import { actsAsOwner } from './access.ts'
 
@@ -29,7 +29,7 @@ export async function findMembership(orgId: string, spaceId: string, userId: str
 }
 
 /** The caller's membership; a space that is not theirs is not there (ROOM-6). */
-export async function requireMember(caller: Caller, spaceId: string, path = 'id'): Promise<Membership> {
+export async function requireMember(caller: UserCaller, spaceId: string, path = 'id'): Promise<Membership> {
   const { orgId, userId, standing } = caller
   const found = standing && standing !== 'GUEST' ? await findMembership(orgId, spaceId, userId) : null
   if (!found) throw new NotFoundError(path)
@@ -37,7 +37,7 @@ export async function requireMember(caller: Caller, spaceId: string, path = 'id'
 }
 
 /** The same for what owners do. */
-export async function requireOwner(caller: Caller, spaceId: string): Promise<Membership> {
+export async function requireOwner(caller: UserCaller, spaceId: string): Promise<Membership> {
   const own = await requireMember(caller, spaceId)
   if (!actsAsOwner(caller, own)) throw new ForbiddenError('Only the owners of the space may do that.')
   return own
@@ -62,6 +62,6 @@ export function requireAnotherOwner(owners: ReadonlySet<string>, userId: string)
 }
 
 /** Once the owners are locked: whoever was demoted meanwhile decides nothing any more. */
-export function requireStillOwner({ userId }: Caller, owners: ReadonlySet<string>): void {
+export function requireStillOwner({ userId }: UserCaller, owners: ReadonlySet<string>): void {
   if (!owners.has(userId)) throw new ForbiddenError('Only the owners of the space may do that.')
 }

@@ -25,6 +25,7 @@ mutation('spaceCreate', {
   description: 'Makes a space, owned by the caller. Registered members of the org may, but not its viewers.',
   input: { slug, name, passcode },
   needs: 'member',
+  scope: 'rooms:write',
   run: createSpace,
   payload: (t) => ({ space: spaceField(t) }),
 })
@@ -32,7 +33,8 @@ mutation('spaceCreate', {
 mutation('spaceUpdate', {
   description: 'Changes slug, name or passcode of a space; what is left out stays. Its owners may.',
   input: { id, slug: slug.optional(), name: name.optional(), passcode },
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: updateSpace,
   payload: (t) => ({ space: spaceField(t) }),
 })
@@ -45,7 +47,8 @@ mutation('spaceJoin', {
     passcode: arg.text({ min: 0, max: 200 }).optional().describe('Where the space has one.'),
   },
   errors: [WrongPasscodeError],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   operations: 'own',
   run: joinSpace,
   payload: (t) => ({ space: spaceField(t) }),
@@ -55,7 +58,8 @@ mutation('spaceLeave', {
   description: 'Ends the caller’s own membership; they lead none of its rooms any more, and what they wrote stays.',
   input: { id },
   errors: [LastOwnerError],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: leaveSpace,
   payload: (t) => ({
     spaceId: t.globalID({
@@ -68,7 +72,8 @@ mutation('spaceLeave', {
 mutation('spaceSeen', {
   description: 'Moves a space to the front of `viewer.spaces`.',
   input: { id },
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: markSpaceSeen,
   payload: (t) => ({ space: spaceField(t) }),
 })
@@ -80,7 +85,8 @@ mutation('spaceMemberAdd', {
     userId: arg.id('User'),
     spectator: arg.boolean().optional().describe('Default: false, for an agent true.'),
   },
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: addMember,
   payload: (t) => ({ space: spaceField(t), member: memberField(t) }),
 })
@@ -89,7 +95,8 @@ mutation('spaceMemberRoleSet', {
   description: 'Makes a member an owner, or an owner a member. Owners may; the last owner stays one.',
   input: { id, userId: arg.id('User'), role: arg.enum(SpaceRoleEnum).describe('The role from now on.') },
   errors: [LastOwnerError],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: setMemberRole,
   payload: (t) => ({ space: spaceField(t), member: memberField(t) }),
 })
@@ -98,7 +105,8 @@ mutation('spaceMemberRemove', {
   description: 'Removes somebody from a space. Owners may; the last owner stays.',
   input: { id, userId: arg.id('User') },
   errors: [LastOwnerError],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: removeMember,
   payload: (t) => ({
     space: spaceField(t),
@@ -118,7 +126,8 @@ mutation('spaceSpectatorSet', {
     spectator: arg.boolean().describe('Whether they watch from now on.'),
     userId: arg.id('User').optional().describe('An agent of the space; the caller when left out.'),
   },
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: setSpectator,
   payload: (t) => ({
     space: spaceField(t),

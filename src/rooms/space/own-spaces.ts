@@ -2,6 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import { prisma } from '../../db/prisma.ts'
 import type { Space } from '../../generated/prisma/client.ts'
+import { hasScope, meets } from '../../graphql/caller.ts'
 import type { Connection } from '../../graphql/connection.ts'
 import type { Context } from '../../graphql/context.ts'
 import { InvalidInputError } from '../../graphql/errors.ts'
@@ -26,7 +27,7 @@ export async function ownSpaces(
   info: GraphQLResolveInfo,
 ): Promise<Connection<Space>> {
   const { caller } = context
-  const own = { userId: caller?.standing && caller.standing !== 'GUEST' ? caller.userId : { in: [] } }
+  const own = { userId: meets('participant', caller) && hasScope('rooms:read', caller) ? caller.userId : { in: [] } }
   const args: PageArgs = {
     ...given,
     after: await timedCursor(given.after, 'after', own),

@@ -27,7 +27,7 @@ builder.queryField('spaces', (t) =>
       description:
         'The org’s directory: its spaces by name, but archived ones. For every registered member of the org.',
       args: directory.args,
-      authScopes: { needs: 'person' },
+      authScopes: { needs: 'person', scope: 'rooms:read' },
       resolve: pageOf({
         type: 'Space',
         order: BY_NAME,
@@ -49,7 +49,7 @@ builder.queryField('space', (t) =>
     type: 'Space',
     nullable: true,
     args: one.args,
-    authScopes: { needs: 'standing' },
+    authScopes: { needs: 'standing', scope: 'rooms:read' },
     description: 'A space that the caller is a member of, by its id or its slug; null for any other.',
     resolve: (query, _root, args, context) => {
       const { id, slug } = one.values(args)

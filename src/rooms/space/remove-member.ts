@@ -1,4 +1,4 @@
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { depart } from './depart.ts'
 import { memberRemoved } from './events.ts'
@@ -6,7 +6,7 @@ import { findMembership, lockOwners, requireAnotherOwner, requireOwner, requireS
 
 /** An owner removes somebody from the space, but never its last owner (ROOM-16, 17). */
 export async function removeMember(
-  caller: Caller,
+  caller: UserCaller,
   { id, userId }: { id: string; userId: string },
 ): Promise<{ spaceId: string; userId: string }> {
   const { orgId } = caller

@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import { record } from '../../platform/index.ts'
 import { mayOwn } from './access.ts'
@@ -17,7 +17,7 @@ type SetRole = { id: string; userId: string; role: SpaceRole }
 
 /** Makes a member an owner, or an owner a member; the last owner stays one (ROOM-16, 17). */
 export async function setMemberRole(
-  caller: Caller,
+  caller: UserCaller,
   { id, userId, role }: SetRole,
 ): Promise<{ spaceId: string; userId: string }> {
   const { orgId } = caller

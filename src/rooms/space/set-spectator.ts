@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import { record } from '../../platform/index.ts'
 import { followMember } from '../room/follow-member.ts'
@@ -12,7 +12,7 @@ type SpectatorChange = { spaceId: string; userId: string; voteWithdrawn: boolean
 
 /** Makes the caller, or for an owner an agent, a spectator in all rooms of the space, or a voter again (ROOM-21). */
 export async function setSpectator(
-  caller: Caller,
+  caller: UserCaller,
   { id, spectator, userId = caller.userId }: SetSpectator,
 ): Promise<SpectatorChange> {
   const { orgId } = caller

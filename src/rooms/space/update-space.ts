@@ -1,5 +1,5 @@
 import { sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { record } from '../../platform/index.ts'
 import { spaceUpdated } from './events.ts'
 import { requireOwner } from './membership.ts'
@@ -9,7 +9,7 @@ type SpaceText = { slug: string; name: string; passcode: string }
 type UpdateSpace = { id: string } & { [K in keyof SpaceText]?: string | undefined }
 
 /** Changes what is given; an old slug stops working at once (ROOM-11). */
-export async function updateSpace(caller: Caller, { id, ...given }: UpdateSpace): Promise<{ spaceId: string }> {
+export async function updateSpace(caller: UserCaller, { id, ...given }: UpdateSpace): Promise<{ spaceId: string }> {
   const { orgId } = caller
   await requireOwner(caller, id)
   const before = await sqlOne<SpaceText>`

@@ -1,6 +1,6 @@
 import { prisma } from '../../db/prisma.ts'
 import { sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { LimitReachedError } from '../../graphql/errors.ts'
 import { requireActivePoker } from '../poker/access.ts'
 import { change, fact, type RoomChange } from '../room/change.ts'
@@ -16,7 +16,7 @@ export type AddStory = { roomId: string } & { [K in keyof StoryText]?: string | 
 export type StoryChange = RoomChange & { readonly storyId: string }
 
 /** Adds a story behind the last one (ROOM-58, 59). */
-export async function addStory(caller: Caller, { roomId, ...given }: AddStory): Promise<StoryChange> {
+export async function addStory(caller: UserCaller, { roomId, ...given }: AddStory): Promise<StoryChange> {
   const room = await lockRoom(caller, roomId)
   requireAuthor(room)
   requireActivePoker(room)

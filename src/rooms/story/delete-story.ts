@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { requireActivePoker } from '../poker/access.ts'
 import { openRound, withStory } from '../poker/open-round.ts'
 import { change, fact, type Step } from '../room/change.ts'
@@ -9,7 +9,7 @@ import { storyDeleted } from './events.ts'
 import { lockRoomOfStory } from './find-story.ts'
 
 /** Deletes a story and its votes. From the table it leaves an empty one, in the next round (ROOM-60). */
-export async function deleteStory(caller: Caller, { id }: { id: string }): Promise<StoryChange> {
+export async function deleteStory(caller: UserCaller, { id }: { id: string }): Promise<StoryChange> {
   const { room } = await lockRoomOfStory(caller, id)
   requireHost(caller, room)
   requireActivePoker(room)

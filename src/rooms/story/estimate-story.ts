@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { invalidInput } from '../../graphql/errors.ts'
 import { requireActivePoker } from '../poker/access.ts'
 import { type Cards, parseCard, specialCard } from '../poker/cards.ts'
@@ -12,7 +12,7 @@ import { lockRoomOfStory } from './find-story.ts'
 export type EstimateStory = { id: string; estimate?: string | null | undefined }
 
 /** Writes down what a story was estimated at, or clears it, whatever its round (ROOM-63). No vote is touched. */
-export async function estimateStory(caller: Caller, { id, estimate = null }: EstimateStory): Promise<StoryChange> {
+export async function estimateStory(caller: UserCaller, { id, estimate = null }: EstimateStory): Promise<StoryChange> {
   const { room, story } = await lockRoomOfStory(caller, id)
   requireHost(caller, room)
   requireActivePoker(room)

@@ -1,6 +1,6 @@
 import { prisma } from '../../db/prisma.ts'
 import type { Story } from '../../generated/prisma/client.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { type LockedRoom, lockRoom } from '../room/lock-room.ts'
 
@@ -13,7 +13,7 @@ export function findStory({ orgId, id: roomId }: LockedRoom, id: string): Promis
  * Locks the room of a story and reads the story under the lock. A story that is gone, or of a room that the caller may not
  * see, is not there (ROOM-6).
  */
-export async function lockRoomOfStory(caller: Caller, id: string): Promise<{ room: LockedRoom; story: Story }> {
+export async function lockRoomOfStory(caller: UserCaller, id: string): Promise<{ room: LockedRoom; story: Story }> {
   const { orgId } = caller
   const found = await prisma.story.findUnique({ where: { orgId_id: { orgId, id } }, select: { roomId: true } })
   if (!found) throw new NotFoundError('id')

@@ -54,7 +54,8 @@ mutation('storyAdd', {
   description: 'Adds a story to a poker room, behind the last one. Members of the space may; a room holds 500.',
   input: { roomId: arg.id('Room'), ...storyText },
   errors: [LimitReachedError, ...ROOM_ERRORS],
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: addStory,
   payload: (t) => ({ room: roomField(t), story: storyField(t) }),
 })
@@ -63,7 +64,8 @@ mutation('storyUpdate', {
   description: 'Changes the text of a story; what is left out stays. Hosts may.',
   input: { id: arg.id('Story'), ...storyText },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: updateStory,
   payload: (t) => ({ room: roomField(t), story: storyField(t) }),
 })
@@ -78,7 +80,8 @@ mutation('storyMove', {
       .describe('The story it comes to stand behind; without one it becomes the first.'),
   },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: moveStory,
   payload: (t) => ({ room: roomField(t), story: storyField(t) }),
 })
@@ -87,7 +90,8 @@ mutation('storyDelete', {
   description: 'Deletes a story and its votes. From the table it leaves an empty one. Hosts may.',
   input: { id: arg.id('Story') },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: deleteStory,
   payload: (t) => ({
     room: roomField(t),
@@ -108,7 +112,8 @@ mutation('storyEstimate', {
       .describe('A card of the deck, but none of ? ☕ ∞; in a numeric deck any number. Without one it is cleared.'),
   },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: estimateStory,
   payload: (t) => ({ room: roomField(t), story: storyField(t) }),
 })

@@ -1,5 +1,5 @@
 import { sql } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { requireActivePoker } from '../poker/access.ts'
 import { change, fact, noChange } from '../room/change.ts'
@@ -12,7 +12,7 @@ import { type Placed, planMove } from './position.ts'
 export type MoveStory = { id: string; afterId?: string | null | undefined }
 
 /** Moves a story behind another one of its room, or to the front (ROOM-59). Moves wait for each other at the room's lock. */
-export async function moveStory(caller: Caller, { id, afterId = null }: MoveStory): Promise<StoryChange> {
+export async function moveStory(caller: UserCaller, { id, afterId = null }: MoveStory): Promise<StoryChange> {
   const { room } = await lockRoomOfStory(caller, id)
   requireHost(caller, room)
   requireActivePoker(room)

@@ -1,5 +1,5 @@
 import { prisma } from '../../db/prisma.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { requireActivePoker } from '../poker/access.ts'
 import { change, fact, noChange } from '../room/change.ts'
 import { requireHost } from '../room/lock-room.ts'
@@ -11,7 +11,7 @@ import { requireName, type StoryText } from './text.ts'
 export type UpdateStory = { id: string } & { [K in keyof StoryText]?: string | undefined }
 
 /** Changes what a story says; what is left out stays (ROOM-58). */
-export async function updateStory(caller: Caller, { id, ...given }: UpdateStory): Promise<StoryChange> {
+export async function updateStory(caller: UserCaller, { id, ...given }: UpdateStory): Promise<StoryChange> {
   const { room, story } = await lockRoomOfStory(caller, id)
   requireHost(caller, room)
   requireActivePoker(room)

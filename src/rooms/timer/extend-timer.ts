@@ -1,5 +1,5 @@
 import { sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { ConflictError } from '../../graphql/errors.ts'
 import { change, type RoomChange } from '../room/change.ts'
 import { lockRoom, requireHost, requireOpen } from '../room/lock-room.ts'
@@ -7,7 +7,7 @@ import { timerStep } from './steps.ts'
 
 /** Moves the timer's end, from now if it is past (ROOM-81). */
 export async function extendTimer(
-  caller: Caller,
+  caller: UserCaller,
   { roomId, seconds }: { roomId: string; seconds: number },
 ): Promise<RoomChange> {
   const room = await lockRoom(caller, roomId)

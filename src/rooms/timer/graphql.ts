@@ -20,7 +20,8 @@ mutation('roomTimerStart', {
       .describe('`REVEAL` opens the round if it has a vote. Default: `NONE`, nothing happens on the server.'),
   },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: startTimer,
   payload: (t) => ({ room: roomField(t), serverNow: t.field(SERVER_NOW) }),
 })
@@ -29,7 +30,8 @@ mutation('roomTimerExtend', {
   description: 'Moves the end of the timer, from now if it is past. Hosts may.',
   input: { roomId, seconds: arg.int(10, 600).describe('By how much, 10 to 600.') },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: extendTimer,
   payload: (t) => ({ room: roomField(t), serverNow: t.field(SERVER_NOW) }),
 })
@@ -38,7 +40,8 @@ mutation('roomTimerStop', {
   description: 'Stops the timer. Hosts may.',
   input: { roomId },
   errors: ROOM_ERRORS,
-  needs: 'standing',
+  needs: 'user',
+  scope: 'rooms:write',
   run: stopTimer,
   payload: (t) => ({ room: roomField(t), serverNow: t.field(SERVER_NOW) }),
 })

@@ -1,5 +1,5 @@
 import { sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
+import type { UserCaller } from '../../graphql/caller.ts'
 import { invalidInput } from '../../graphql/errors.ts'
 import { change, type RoomChange } from '../room/change.ts'
 import { lockRoom, requireHost, requireOpen } from '../room/lock-room.ts'
@@ -9,7 +9,10 @@ import type { TimerEnd } from './timer.ts'
 type TimerStart = { roomId: string; seconds: number; onEnd?: TimerEnd | undefined }
 
 /** Starts the room's timer, by the database's clock; one that runs is replaced (ROOM-80). */
-export async function startTimer(caller: Caller, { roomId, seconds, onEnd = 'none' }: TimerStart): Promise<RoomChange> {
+export async function startTimer(
+  caller: UserCaller,
+  { roomId, seconds, onEnd = 'none' }: TimerStart,
+): Promise<RoomChange> {
   const room = await lockRoom(caller, roomId)
   requireHost(caller, room)
   requireOpen(room)

@@ -1,5 +1,6 @@
 import type { ExecutionArgs } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
+import { actorId } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { requestError } from '../../graphql/request-errors.ts'
 import { addressKey, type RateLimiter, type RateLimitState } from '../../platform/index.ts'
@@ -34,7 +35,7 @@ export async function admitRequest(limiter: RateLimiter, counted: Counted): Prom
 /** Counts one request, also one that will be refused for what it asks. */
 function takeRequest(limiter: RateLimiter, { caller, client }: Counted): Promise<RateLimitState> {
   return caller
-    ? limiter.take('personRequests', caller.userId)
+    ? limiter.take('personRequests', actorId(caller))
     : limiter.take('nobodyRequests', addressKey(client.address))
 }
 
@@ -42,7 +43,7 @@ function takeRequest(limiter: RateLimiter, { caller, client }: Counted): Promise
 async function spendCost(limiter: RateLimiter, context: Context): Promise<void> {
   const { caller, client, cost } = context
   if (!cost) return
-  const actor = caller ? caller.userId : addressKey(client.address)
+  const actor = caller ? actorId(caller) : addressKey(client.address)
   const state = await (cost.requested > 0 ? limiter.take('cost', actor, cost.requested) : limiter.peek('cost', actor))
   cost.budget = { limit: state.limit, remaining: state.remaining, resetAt: state.resetAt }
   requireAllowed(state)
