@@ -64,7 +64,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     })
     opened.defer(closePool)
     const limiter = openLimiter(config, secrets, database, opened, log)
-    configureIdentity(config, limiter)
+    configureIdentity(config, limiter, secrets.keyPeppers)
     configureRooms({ limiter })
     const bus = openBus(database, opened, log)
     const live = startRoomLive({ bus, mask: (result, requestId) => publicResult(masked(result, requestId, log)), log })

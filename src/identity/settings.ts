@@ -5,6 +5,9 @@ import { setPasswordConcurrency } from './session/password.ts'
 /** How long a sign-in lasts (ID-15), in milliseconds. */
 export type SessionLife = { idle: number; max: number }
 
+/** A secret of the instance; derive from it, never use it bare. */
+export type KeyPepper = { readonly id: number; readonly secret: Uint8Array }
+
 export type IdentitySettings = {
   sessionLife: SessionLife
   /** Cookies are Secure and bound to the host where the public address is https (ID-13). */
@@ -12,12 +15,18 @@ export type IdentitySettings = {
   passwordSignIn: boolean
   orgCreate: 'operator' | 'registered'
   limiter: RateLimiter
+  /** Newest first; what is derived of one is verified with each. */
+  keyPeppers: readonly KeyPepper[]
 }
 
 let current: IdentitySettings | undefined
 
 /** Called once at start: use-cases take a caller and an input, so what the operator decided reaches them from here. */
-export function configureIdentity(config: Config, limiter: RateLimiter): void {
+export function configureIdentity(
+  config: Config,
+  limiter: RateLimiter,
+  keyPeppers: readonly KeyPepper[] = [],
+): void {
   setPasswordConcurrency(config.MOOTHALL_ARGON2_CONCURRENCY)
   current = {
     sessionLife: { idle: config.MOOTHALL_SESSION_IDLE_TTL, max: config.MOOTHALL_SESSION_MAX_TTL },
@@ -25,6 +34,7 @@ export function configureIdentity(config: Config, limiter: RateLimiter): void {
     passwordSignIn: config.MOOTHALL_PASSWORD_SIGN_IN,
     orgCreate: config.MOOTHALL_ORG_CREATE,
     limiter,
+    keyPeppers,
   }
 }
 
