@@ -3,10 +3,11 @@ import type pg from 'pg'
 export const SCHEMAS = ['identity', 'rooms', 'work', 'gate', 'plugins', 'platform']
 
 /** The tables that are no tenant tables (PLAT-1), and what stands in for `org_id` there. */
-export const GLOBAL_TABLES: Record<string, 'own policies' | 'no row security'> = {
+export const GLOBAL_TABLES: Record<string, 'own policies' | 'insert only' | 'no row security'> = {
   'identity.orgs': 'own policies',
   'identity.users': 'own policies',
   'identity.sessions': 'own policies',
+  'identity.waitlist': 'insert only',
   'platform.rate_limits': 'no row security',
   'platform.instance': 'no row security',
   'platform._prisma_migrations': 'no row security',
@@ -21,6 +22,9 @@ const GLOBAL_KEYS = [
   'identity.users_email_key',
   'identity.sessions_pkey',
   'identity.sessions_token_hash_key',
+  'identity.login_tokens_token_hash_key',
+  'identity.waitlist_pkey',
+  'identity.waitlist_email_key',
   'identity.agents_id_key',
   'rooms.room_links_token_hash_key',
   'platform.rate_limits_pkey',

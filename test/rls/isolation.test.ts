@@ -140,6 +140,15 @@ describe('PLAT-1 the guard reddens', () => {
     expect(faults.filter((found) => found.startsWith(`identity.memberships ${fault}`))).not.toEqual([])
   })
 
+  it.each([
+    ['is read', 'GRANT SELECT ON identity.waitlist TO moothall_app'],
+    ['is changed', 'GRANT UPDATE (note) ON identity.waitlist TO moothall_app'],
+    ['gives rows up', 'GRANT DELETE ON identity.waitlist TO moothall_app'],
+  ])('when a table that only takes rows %s', async (_, statements) => {
+    const faults = await breaking(statements, (client) => findLeaks(client, 'identity.waitlist'))
+    expect(faults.join()).toMatch(/^identity.waitlist lets the app do more than insert/)
+  })
+
   it('when a new table has no row security at all', async () => {
     const faults = await breaking(
       `CREATE TABLE work.things (org_id uuid PRIMARY KEY, body text);

@@ -23,8 +23,9 @@ export async function findLeaks(client: pg.ClientBase, only?: string): Promise<s
     const found = [
       ...(await readsWithout(client, table)),
       ...(await readsAcross(client, table, ours, theirs)),
-      ...(await writesWithout(client, table)),
-      ...(await writesAcross(client, table, ours, theirs)),
+      ...(GLOBAL_TABLES[table.name] === 'insert only'
+        ? await doesMoreThanInsert(client, table, ours)
+        : [...(await writesWithout(client, table)), ...(await writesAcross(client, table, ours, theirs))]),
       ...(await asksPerRow(client, table)),
     ]
     faults.push(...found.map((fault) => `${table.name} ${fault}`))
@@ -92,6 +93,18 @@ async function writesAcross(client: pg.ClientBase, table: Table, ours: string, t
   for (const statement of changesOf(table)) {
     const changed = await attempt(client, { org: ours }, `${statement} WHERE ${org} = '${theirs}'`)
     if (changed !== 0 && changed !== '42501') faults.push(`is changed from another org (${changed}): ${statement}`)
+  }
+  return faults
+}
+
+/** What anybody may add to gives nothing back, with an org as without. */
+async function doesMoreThanInsert(client: pg.ClientBase, table: Table, ours: string): Promise<string[]> {
+  const faults: string[] = []
+  for (const settings of [{}, { org: ours }]) {
+    for (const statement of [`SELECT FROM ${table.name}`, ...changesOf(table)]) {
+      const done = await attempt(client, settings, statement)
+      if (done !== '42501') faults.push(`lets the app do more than insert (${done}): ${statement}`)
+    }
   }
   return faults
 }
