@@ -281,3 +281,13 @@ END
 $$;
 
 GRANT EXECUTE ON FUNCTION identity.maint_prune_intent_nonces(integer) TO moothall_app;
+
+---------------------------------------------------------------------------------------------------- archived orgs
+
+-- What takes a member's reach or a key away is a matter of the org and goes on in an archived one too (ID-59): archiving
+-- must not keep somebody in. All else stays as it was.
+DROP TRIGGER org_guard ON platform.audit_events;
+CREATE TRIGGER org_guard BEFORE INSERT ON platform.audit_events
+  FOR EACH ROW WHEN (NEW.actor_kind <> 'system'
+    AND NEW.event_type !~ '^((org|auth|session|user)\.|(member\.(revoked|left)|api_key\.revoked)$)')
+  EXECUTE FUNCTION platform.audit_org_guard();
