@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { isUuid } from '../lib/uuid.ts'
-import { lease, poolOptions } from './pool.ts'
+import { type HintOutlet, lease, poolOptions } from './pool.ts'
 
 /**
  * What an operation may do (PLAT-4): `read` is one snapshot, `write` one transaction of a root mutation field or a unit
@@ -44,6 +44,8 @@ class Operation {
   fault: pg.DatabaseError | undefined
   /** A statement failed, so what a read gave since is not all there is. */
   broken = false
+  /** Where its hints go when it has committed, instead of being notified. */
+  #hints: HintOutlet | undefined
   #connection: Promise<pg.PoolClient> | undefined
   #savepoints = 0
   #ended = false
@@ -107,6 +109,7 @@ class Operation {
     this.#ended = true
     const connection = await this.#connection?.catch(() => undefined)
     if (!connection) return
+    const hints = outcome === 'COMMIT' && this.#hints ? collectedHints(connection) : undefined
     const answer = await this.#send(connection, { text: outcome }).catch((error: Error) => {
       // A deferred constraint speaks at COMMIT; the server has rolled back and the connection is clean.
       const clean = error instanceof pg.DatabaseError && error.severity === 'ERROR'
@@ -115,10 +118,13 @@ class Operation {
     })
     connection.release()
     if (answer.command !== outcome) throw new AbortedTransactionError('The transaction was already aborted.')
+    if (hints) this.#hints?.publish(await hints)
   }
 
   async #begin(): Promise<pg.PoolClient> {
-    const opening = `${beginning(this.kind)}; ${settings(this.scope)}` // before the lease: what throws behind it would keep it
+    const { hints } = poolOptions()
+    this.#hints = this.kind !== 'read' && hints?.collects ? hints : undefined
+    const opening = `${beginning(this.kind)}; ${settings(this.scope, this.#hints)}` // before the lease: what throws behind it would keep it
     const connection = await lease()
     // Sent, not awaited: the first statement follows in the same trip. If this fails, so does everything behind it.
     this.#send(connection, { text: opening }).catch(ignore)
@@ -147,7 +153,21 @@ function beginning(kind: OperationKind): string {
     : 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'
 }
 
-function settings({ orgId, userId, roomId }: Scope): string {
+/** Sent right before COMMIT, in the same trip. Where the transaction failed so does this, and there is nothing to tell. */
+async function collectedHints(connection: pg.PoolClient): Promise<string[]> {
+  try {
+    const { rows } = await connection.query<{ hints: string }>(`SELECT current_setting('${HINTS}') AS hints`)
+    return rows[0]?.hints.split('\n').slice(1, -1) ?? []
+  } catch {
+    return []
+  }
+}
+
+const HINTS = 'moothall.hints'
+/** The first line of what `platform.send_hint` collects into. */
+const HINTS_OPEN = 'collect'
+
+function settings({ orgId, userId, roomId }: Scope, hints: HintOutlet | undefined): string {
   const values: [string, string][] = [
     ['TimeZone', 'UTC'], // Prisma reads timestamps in the session's zone
     ['statement_timeout', String(poolOptions().statementTimeout)],
@@ -163,6 +183,7 @@ function settings({ orgId, userId, roomId }: Scope): string {
     if (!isUuid(id)) throw new TypeError(`moothall.${name} takes a UUID`)
     values.push([`moothall.${name}`, id])
   }
+  if (hints) values.push([HINTS, `${HINTS_OPEN}\n`])
   return `SELECT ${values.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`
 }
 

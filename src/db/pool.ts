@@ -12,6 +12,15 @@ export type PoolOptions = {
   onIdleError?: (error: Error) => void
   /** No connection could be had; `cause` says whether the wait was too long or the server refused. */
   onExhausted?: (error: PoolExhaustedError) => void
+  /** Takes what would else be notified, for a bus that publishes it after the commit. */
+  hints?: HintOutlet
+}
+
+export type HintOutlet = {
+  /** Whether it takes any now; a transaction that begins while it does not notifies. */
+  readonly collects: boolean
+  /** What a transaction collected, once it has committed: lines of a channel and a payload. */
+  publish(lines: readonly string[]): void
 }
 
 /** No connection came free in time, the server has none left, or it cannot be reached (PLAT-8). */

@@ -65,6 +65,11 @@ export class Listener {
     return this.#queueUsage
   }
 
+  async notify(channel: string, payload: string): Promise<void> {
+    if (!this.#client || !this.confirmed) throw new Error('the listener is not connected')
+    await this.#client.query('SELECT pg_notify($1, $2)', [channel, payload])
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#retry)
