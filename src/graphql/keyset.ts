@@ -130,17 +130,28 @@ export function keysetPage<Row extends object>(
   const rows = found.slice(0, size)
   if (backward) rows.reverse()
 
-  const edges = rows.map((node) => ({
-    cursor: encodeCursor(order.map(({ field }) => (node as Record<string, Value>)[field] ?? null)),
-    node,
-  }))
+  const cursorOf = (row: Row) => encodeCursor(order.map(({ field }) => (row as Record<string, Value>)[field] ?? null))
+  const cursorAt = (index: number) => {
+    const row = rows.at(index)
+    return row ? cursorOf(row) : null
+  }
   return {
-    edges,
+    // Cursors are made when they are asked for: most documents select none of an edge and one of the page.
+    edges: rows.map((node) => ({
+      node,
+      get cursor() {
+        return cursorOf(node)
+      },
+    })),
     pageInfo: {
       hasNextPage: backward ? args.before != null : more,
       hasPreviousPage: backward ? more : args.after != null,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
+      get startCursor() {
+        return cursorAt(0)
+      },
+      get endCursor() {
+        return cursorAt(-1)
+      },
     },
   }
 }

@@ -1,4 +1,5 @@
 import { prisma } from '../../db/prisma.ts'
+import { rowsById } from '../../db/rows.ts'
 import { sql } from '../../db/sql.ts'
 import { batchLoad } from '../../graphql/loads.ts'
 
@@ -13,10 +14,7 @@ export type RoomPerson = {
   present: boolean
 }
 
-export const roomById = batchLoad(async (ids: readonly string[]) => {
-  const rooms = await prisma.room.findMany({ where: { id: { in: [...ids] } } })
-  return new Map(rooms.map((room) => [room.id, room]))
-})
+export const roomById = batchLoad(rowsById('Room'))
 
 /** Everybody the room is for (`room_people`). */
 export const peopleOfRoom = batchLoad(async (ids: readonly string[]) => {

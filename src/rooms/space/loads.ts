@@ -1,4 +1,5 @@
 import { prisma } from '../../db/prisma.ts'
+import { rowsById } from '../../db/rows.ts'
 import { sql } from '../../db/sql.ts'
 import { hasScope, meets } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
@@ -6,10 +7,7 @@ import { batchLoad } from '../../graphql/loads.ts'
 import type { SpaceRole } from './membership.ts'
 import { LIVE } from './standing.ts'
 
-export const spaceById = batchLoad(async (ids: readonly string[]) => {
-  const spaces = await prisma.space.findMany({ where: { id: { in: [...ids] } } })
-  return new Map(spaces.map((space) => [space.id, space]))
-})
+export const spaceById = batchLoad(rowsById('Space'))
 
 type OwnMembership = { role: SpaceRole; spectator: boolean }
 

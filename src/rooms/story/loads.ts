@@ -1,10 +1,8 @@
 import { prisma } from '../../db/prisma.ts'
+import { rowsById } from '../../db/rows.ts'
 import { batchLoad } from '../../graphql/loads.ts'
 
-export const storyById = batchLoad(async (ids: readonly string[]) => {
-  const stories = await prisma.story.findMany({ where: { id: { in: [...ids] } } })
-  return new Map(stories.map((story) => [story.id, story]))
-})
+export const storyById = batchLoad(rowsById('Story'))
 
 /** A room's stories in their order. */
 export const storiesOfRoom = batchLoad(async (ids: readonly string[]) => {
