@@ -35,6 +35,27 @@ const origins = z
   .transform((text) => (text === '' ? [] : text.split(',').map((origin) => origin.trim())))
   .pipe(z.array(z.url({ protocol: /^https?$/ }).refine((origin) => new URL(origin).origin === origin)))
 
+/** `https:` anywhere, or `http:` on this machine: secrets and identities travel there. */
+const issuer = z
+  .string()
+  .default('')
+  .refine((text) => text === '' || /^https:\/\/|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/.test(text))
+  .refine((text) => text === '' || (URL.canParse(text) && !/[?#]/.test(text)))
+/** `slug:role`: whom a provider vouches for becomes that in that org. */
+const autoJoin = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]:(member|viewer)$|^$/)
+  .default('')
+  .transform((text) => {
+    const [orgSlug, role] = text.split(':')
+    return orgSlug && role ? { orgSlug, role: role as 'member' | 'viewer' } : null
+  })
+const names = z
+  .string()
+  .default('')
+  .transform((text) => (text === '' ? [] : text.split(',').map((name) => name.trim())))
+  .pipe(z.array(z.string().regex(/^[\x21-\x7e]{1,32}$/)))
+
 /**
  * Every variable the server reads, with its default (PLAT-76 to 79, as far as used). `.env.example` is printed from
  * this object, so a variable cannot exist without standing there.
@@ -50,6 +71,10 @@ export const VARIABLES = {
     .url({ protocol: /^https?$/ })
     .default('http://localhost:4000')
     .describe('Where browsers reach the server; https makes cookies Secure.'),
+  MOOTHALL_FRONTEND_URL: z
+    .union([z.literal(''), z.url({ protocol: /^https?$/ })])
+    .default('')
+    .describe('Where links in mails and texts lead; empty: the public address.'),
   MOOTHALL_TRUST_PROXY: int(0, 0, 10).describe('Proxies in front whose x-forwarded-for is believed.'),
   MOOTHALL_CORS_ORIGINS: origins.describe('Other origins that may call with credentials, comma-separated.'),
   MOOTHALL_LOG_LEVEL: z
@@ -70,6 +95,17 @@ export const VARIABLES = {
   MOOTHALL_DATABASE_PREPARED: flag(true).describe('Named prepared statements; off for PgBouncer before 1.21.'),
   MOOTHALL_STATEMENT_TIMEOUT: duration('15s').describe('Longest single statement.'),
   MOOTHALL_AUTO_MIGRATE: flag(true).describe('Migrate at start; off refuses to start while migrations are pending.'),
+  MOOTHALL_ENCRYPTION_KEYS: z
+    .string()
+    .regex(/^[\w-]{1,64}:[A-Za-z0-9+/]{43}=(,[\w-]{1,64}:[A-Za-z0-9+/]{43}=)*$|^$/)
+    .refine((keys) => new Set(keys.split(',').map((key) => key.split(':')[0])).size === keys.split(',').length)
+    .default('')
+    .describe('id:base64 of 32 bytes, first is current; made once in the data directory outside production.'),
+  MOOTHALL_KMS_KEY_ID: z
+    .string()
+    .regex(/^[\w:/.-]{0,200}$/)
+    .default('')
+    .describe('Key of AWS KMS that encrypts instead; those of MOOTHALL_ENCRYPTION_KEYS then only decrypt.'),
   MOOTHALL_KEY_PEPPERS: z
     .string()
     .regex(/^\d+:[A-Za-z0-9+/=]{24,}(,\d+:[A-Za-z0-9+/=]{24,})*$|^$/)
@@ -78,6 +114,21 @@ export const VARIABLES = {
   MOOTHALL_SESSION_IDLE_TTL: duration('14d').describe('A sign-in unused for this long ends.'),
   MOOTHALL_SESSION_MAX_TTL: duration('30d').describe('A sign-in ends after this, whatever its use.'),
   MOOTHALL_PASSWORD_SIGN_IN: flag(true).describe('Allow signing in by password.'),
+  MOOTHALL_LINK_SIGN_IN: flag(true).describe('Allow signing in by mailed link and code; in production it needs SMTP.'),
+  MOOTHALL_SMTP_URL: z
+    .union([z.literal(''), z.url({ protocol: /^smtps?$/ })])
+    .default('')
+    .describe('Mail server, smtp: or smtps:; without one mails are printed to the log, and in production not sent.'),
+  MOOTHALL_MAIL_FROM: z
+    .string()
+    .regex(/^[^\p{C}]{0,320}$/u)
+    .default('')
+    .describe('Sender of mails, such as Moothall <moothall@example.org>; goes with MOOTHALL_SMTP_URL.'),
+  MOOTHALL_OIDC_ISSUER: issuer.describe('Issuer of an OpenID Connect provider to sign in with; empty: none.'),
+  MOOTHALL_OIDC_CLIENT_ID: z.string().default('').describe('Our client there; its redirect is /auth/oidc/callback.'),
+  MOOTHALL_OIDC_CLIENT_SECRET: z.string().default('').describe('Empty for a public client; PKCE is used either way.'),
+  MOOTHALL_OIDC_AUTO_JOIN: autoJoin.describe('slug:role, member or viewer: what somebody new becomes; empty: nobody.'),
+  MOOTHALL_EMBED_PROVIDERS: names.describe('Meeting clients that may embed us, comma-separated; empty: none.'),
   MOOTHALL_ORG_CREATE: z.enum(['operator', 'registered']).default('operator').describe('Who may create orgs.'),
   MOOTHALL_ARGON2_CONCURRENCY: int(4, 1, 64).describe('Password hashes computed at once.'),
   MOOTHALL_QUERY_MAX_COST: int(10_000, 0, 1_000_000).describe('Cost bound of one document of a signed-in caller.'),
@@ -110,5 +161,17 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     if (!read.success) throw new ConfigError(`Variable ${name} cannot be read.`)
     config[name] = read.data
   }
+  requireOidcWhole(config as Config)
+  requireMailWhole(config as Config)
   return config as Config
+}
+
+function requireOidcWhole(config: Config): void {
+  if ((config.MOOTHALL_OIDC_ISSUER === '') === (config.MOOTHALL_OIDC_CLIENT_ID === '')) return
+  throw new ConfigError('Variable MOOTHALL_OIDC_CLIENT_ID goes with MOOTHALL_OIDC_ISSUER: set both or neither.')
+}
+
+function requireMailWhole(config: Config): void {
+  if (config.MOOTHALL_SMTP_URL === '' || config.MOOTHALL_MAIL_FROM !== '') return
+  throw new ConfigError('Variable MOOTHALL_MAIL_FROM goes with MOOTHALL_SMTP_URL: set it too.')
 }

@@ -1,5 +1,4 @@
 import { operation } from '../../db/operation.ts'
-import { sql } from '../../db/sql.ts'
 import type { Caller, SessionCaller } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
@@ -14,6 +13,7 @@ import { endSurplusSessions, openSession } from './open-session.ts'
 import { hashPassword, needsRehash, PasswordBusyError } from './password.ts'
 import { confirmPassword, findOrg } from './preauth.ts'
 import { standingOfRole } from './standing.ts'
+import { useMembership } from './use-membership.ts'
 import { type Verified, verifiedPerson } from './verified-person.ts'
 
 type PasswordSignIn = { email: string; password: string; orgSlug?: string | undefined; delivery?: Delivery | undefined }
@@ -79,16 +79,4 @@ function signIn(
     await openSession(caller, { method: 'password', credentials, client: context.client })
     return caller
   })
-}
-
-/** The role in the org, which becomes the one used last; written at most once an hour. */
-async function useMembership(orgId: string, userId: string): Promise<string> {
-  const [member] = await sql<{ role: string; stale: boolean }>`
-    SELECT role, coalesce(last_used_at < now() - interval '1 hour', true) AS stale FROM identity.memberships
-    WHERE org_id = ${orgId} AND user_id = ${userId} AND joined_at IS NOT NULL AND revoked_at IS NULL`
-  if (!member) throw requestError('UNAUTHENTICATED', { message: SIGN_IN_FAILED }) // revoked while we computed
-  if (member.stale) {
-    await sql`UPDATE identity.memberships SET last_used_at = now() WHERE org_id = ${orgId} AND user_id = ${userId}`
-  }
-  return member.role
 }

@@ -21,7 +21,7 @@ export type Credentials = {
 export type SignedIn = { sessionId: string; token: string | null; csrfToken: string | null }
 
 /** A socket has no answer that could carry a cookie; refused before anything is made. */
-export function newCredentials(delivery: Delivery, { cookies }: Context): Credentials {
+export function newCredentials(delivery: Delivery, { cookies }: Pick<Context, 'cookies'>): Credentials {
   if (delivery === 'COOKIE' && !cookies) throw invalidInput('delivery', 'must be BEARER over a WebSocket')
   const { token, hash: tokenHash } = newSessionToken()
   if (delivery === 'BEARER') return { delivery, token, tokenHash, csrf: null, csrfHash: null }

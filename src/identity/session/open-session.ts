@@ -10,14 +10,29 @@ import { type EndedSession, recordRevoked } from './record-revoked.ts'
 
 const MOST_SESSIONS = 50
 
-type NewSession = { method: SessionMethod; credentials: Credentials; client: ClientFacts }
+/** What is given to whoever makes a session: what is shown once, and where it is shown. */
+export type SessionMaking = { credentials: Credentials; client: ClientFacts }
+type NewSession = SessionMaking & {
+  method: SessionMethod
+  /** A fixed end: an instant, or so long from now. */
+  until?: { at: string } | { in: string }
+  /** The link that a guest came through. */
+  linkId?: string
+}
 
 /** Writes the session that `caller` names, in a write operation of that person in that org. */
-export async function openSession(caller: SessionCaller, { method, credentials, client }: NewSession): Promise<void> {
+export async function openSession(
+  caller: SessionCaller,
+  { method, credentials, client, until, linkId }: NewSession,
+): Promise<void> {
+  const at = until && 'at' in until ? until.at : null
+  const after = until && 'in' in until ? until.in : null
   await sql`
-    INSERT INTO identity.sessions (id, org_id, user_id, token_hash, csrf_hash, method, ip, user_agent)
+    INSERT INTO identity.sessions (id, org_id, user_id, token_hash, csrf_hash, method, embedded, room_id, link_id, ip,
+      user_agent, expires_at)
     VALUES (${caller.sessionId}, ${caller.orgId}, ${caller.userId}, ${credentials.tokenHash}, ${credentials.csrfHash},
-      ${method}, ${ipOf(client.address)}, ${client.userAgent || null})`
+      ${method}, ${caller.embedded}, ${caller.roomId ?? null}, ${linkId ?? null}, ${ipOf(client.address)},
+      ${client.userAgent || null}, coalesce(${at}::timestamptz, now() + ${after}::interval))`
   await record(caller, sessionCreated, { target: { kind: 'Session', id: caller.sessionId }, payload: { method } })
 }
 
