@@ -15,7 +15,7 @@ const UNREADABLE = [
 /** Columns of a type that Prisma lacks, read by SQL. */
 const UNTYPED = ['platform.audit_events.xact_id']
 /** The migration runner's own, and what the app may read no row of. */
-const UNMODELLED = ['platform._prisma_migrations', 'identity.waitlist']
+const UNMODELLED = ['platform._prisma_migrations', 'identity.waitlist', 'identity.embed_handoffs']
 /** Relations to rows that may be gone: the column is a value and no foreign key. */
 const LOOSE_RELATIONS = ['AuditEvent.actor', 'AuditEvent.space']
 

@@ -3,15 +3,20 @@ import type pg from 'pg'
 export const SCHEMAS = ['identity', 'rooms', 'work', 'gate', 'plugins', 'platform']
 
 /** The tables that are no tenant tables (PLAT-1), and what stands in for `org_id` there. */
-export const GLOBAL_TABLES: Record<string, 'own policies' | 'insert only' | 'no row security'> = {
+export const GLOBAL_TABLES: Record<string, 'own policies' | 'insert only' | 'no rights' | 'no row security'> = {
   'identity.orgs': 'own policies',
   'identity.users': 'own policies',
   'identity.sessions': 'own policies',
   'identity.waitlist': 'insert only',
+  'identity.embed_handoffs': 'no rights',
   'platform.rate_limits': 'no row security',
   'platform.instance': 'no row security',
   'platform._prisma_migrations': 'no row security',
 }
+
+/** Whether row security stands between its rows and the app. */
+export const isSecured = (table: string): boolean =>
+  !['no rights', 'no row security'].includes(GLOBAL_TABLES[table] ?? 'own policies')
 
 /** Unique keys over all orgs. */
 const GLOBAL_KEYS = [
@@ -24,8 +29,10 @@ const GLOBAL_KEYS = [
   'identity.sessions_token_hash_key',
   'identity.login_tokens_token_hash_key',
   'identity.waitlist_pkey',
+  'identity.embed_handoffs_pkey',
   'identity.waitlist_email_key',
   'identity.agents_id_key',
+  'identity.api_keys_prefix_key',
   'rooms.room_links_token_hash_key',
   'platform.rate_limits_pkey',
   'platform.instance_pkey',
@@ -39,7 +46,8 @@ export const OPEN_TO_GUESTS = ['rooms.room_kinds']
 const PARAMETERS = {
   schemas: SCHEMAS,
   global: Object.keys(GLOBAL_TABLES),
-  unsecured: Object.keys(GLOBAL_TABLES).filter((name) => GLOBAL_TABLES[name] === 'no row security'),
+  unsecured: Object.keys(GLOBAL_TABLES).filter((name) => !isSecured(name)),
+  barred: Object.keys(GLOBAL_TABLES).filter((name) => GLOBAL_TABLES[name] === 'no rights'),
   keys: GLOBAL_KEYS,
   guests: OPEN_TO_GUESTS,
 }
@@ -137,6 +145,8 @@ const RULES = {
   'gives the app more than rows': `SELECT object || ' ' || privilege_type FROM rights
     WHERE grantee = 'moothall_app'::regrole
       AND privilege_type NOT IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE', 'EXECUTE', 'USAGE')`,
+  'is within reach of the app': `SELECT object FROM rights, unnest($barred) AS barred (name)
+    WHERE grantee = 'moothall_app'::regrole AND (object = barred.name OR starts_with(object, barred.name || '.'))`,
   'lets the app rewrite whole rows': `SELECT object FROM rights JOIN tables ON name = object
     WHERE grantee = 'moothall_app'::regrole AND privilege_type = 'UPDATE' AND name <> ALL ($unsecured)`,
   'lets the app move a row': `SELECT t.name || '.' || a.attname FROM tenants t JOIN pg_attribute a ON a.attrelid = t.oid

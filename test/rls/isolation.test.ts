@@ -96,6 +96,10 @@ const BROKEN: Record<CatalogRule, [statements: string, object: string]> = {
   'is open to PUBLIC': ['GRANT SELECT (slug) ON identity.orgs TO PUBLIC', 'identity.orgs.slug SELECT'],
   'is granted to a stranger': ['GRANT SELECT ON identity.orgs TO pg_monitor', 'identity.orgs SELECT'],
   'gives the app more than rows': ['GRANT TRUNCATE ON identity.orgs TO moothall_app', 'identity.orgs TRUNCATE'],
+  'is within reach of the app': [
+    'GRANT SELECT (provider) ON identity.embed_handoffs TO moothall_app',
+    'identity.embed_handoffs.provider',
+  ],
   'lets the app rewrite whole rows': ['GRANT UPDATE ON identity.users TO moothall_app', 'identity.users'],
   'lets the app move a row': [
     'GRANT UPDATE (org_id) ON identity.memberships TO moothall_app',

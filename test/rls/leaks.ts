@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { GLOBAL_TABLES, OPEN_TO_GUESTS, SCHEMAS } from './catalog-rules.ts'
+import { GLOBAL_TABLES, isSecured, OPEN_TO_GUESTS, SCHEMAS } from './catalog-rules.ts'
 import { plantRows } from './plant-rows.ts'
 
 const READ_BY_GUESTS = ['identity.orgs', ...OPEN_TO_GUESTS]
@@ -45,7 +45,7 @@ async function securedTables(client: pg.ClientBase, only?: string): Promise<Tabl
      GROUP BY 1 ORDER BY 1`.replaceAll(/may\('(\w+)'\)/g, "has_column_privilege('moothall_app', c.oid, attnum, '$1')"),
     [SCHEMAS],
   )
-  return rows.filter(({ name }) => GLOBAL_TABLES[name] !== 'no row security' && name === (only ?? name))
+  return rows.filter(({ name }) => isSecured(name) && name === (only ?? name))
 }
 
 /** Without an org nothing is read. */

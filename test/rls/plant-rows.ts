@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { GLOBAL_TABLES, SCHEMAS } from './catalog-rules.ts'
+import { isSecured, SCHEMAS } from './catalog-rules.ts'
 
 /** A value of each type that a column may have; any will do, since CHECK constraints are taken away. */
 const SAMPLES: Record<string, string> = {
@@ -68,5 +68,5 @@ async function tables(client: pg.ClientBase, only?: string): Promise<Table[]> {
      GROUP BY 1, c.oid ORDER BY 1`,
     [SCHEMAS],
   )
-  return rows.filter(({ name }) => GLOBAL_TABLES[name] !== 'no row security' && name === (only ?? name))
+  return rows.filter(({ name }) => isSecured(name) && name === (only ?? name))
 }
