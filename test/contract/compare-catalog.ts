@@ -8,6 +8,7 @@ const UNREADABLE = [
   'identity.users.password_hash',
   'identity.sessions.token_hash',
   'identity.sessions.csrf_hash',
+  'identity.api_keys.secret_hash',
   'identity.login_tokens.token_hash',
   'identity.login_tokens.code_hash',
   'rooms.room_links.token_hash',
