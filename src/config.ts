@@ -29,6 +29,7 @@ const flag = (fallback: boolean) =>
     .transform((text) => text === 'true')
 
 const postgresUrl = z.union([z.literal(''), z.url({ protocol: /^postgres(ql)?$/ })]).default('')
+const redisUrl = z.union([z.literal(''), z.url({ protocol: /^rediss?$/ })]).default('')
 const origins = z
   .string()
   .default('')
@@ -81,14 +82,20 @@ export const VARIABLES = {
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Log level.'),
+  MOOTHALL_METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$|^$/)
+    .default('')
+    .describe('Bearer token of /metrics, 16 characters or more; empty: only this machine may read it.'),
   MOOTHALL_DRAIN_DELAY: duration('2s').describe('How long /readyz says 503 before new connections are refused.'),
   MOOTHALL_DRAIN_TIMEOUT: duration('25s').describe('How long running requests are awaited on SIGTERM.'),
   MOOTHALL_GRAPHIQL: flag(true).describe('Serve GraphiQL at /graphql.'),
-  MOOTHALL_MAX_SOCKETS_PER_ACTOR: int(20, 1, 10_000).describe('Open WebSockets per person.'),
-  MOOTHALL_MAX_STREAMS_PER_ACTOR: int(200, 1, 100_000).describe('Open subscriptions per person.'),
+  MOOTHALL_MAX_SOCKETS_PER_ACTOR: int(20, 1, 10_000).describe('Open WebSockets per person, agent or admin key.'),
+  MOOTHALL_MAX_STREAMS_PER_ACTOR: int(200, 1, 100_000).describe('Open subscriptions per person, agent or admin key.'),
   DATABASE_URL: postgresUrl.describe('PostgreSQL 16 to 18 as moothall_app; empty starts the embedded server.'),
   DATABASE_MIGRATE_URL: postgresUrl.describe('The same database as moothall_owner, for migrations.'),
   DATABASE_LISTEN_URL: postgresUrl.describe('For LISTEN; must bypass transaction pooling. Default DATABASE_URL.'),
+  REDIS_URL: redisUrl.describe('Carries live hints between many servers and counts sign-in attempts; empty: PostgreSQL does.'),
   MOOTHALL_DATA_DIR: z.string().min(1).default('.moothall').describe('Embedded database and generated secrets.'),
   MOOTHALL_DATABASE_POOL: int(10, 1, 1_000).describe('Database connections per process.'),
   MOOTHALL_DATABASE_POOL_WAIT: duration('5s').describe('Longest wait for a free connection, then OVERLOADED.'),

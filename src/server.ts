@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import type { ExecutionResult } from 'graphql'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { bringUpToDate, type Database, openDatabase, requireIsolation, settleAuditEra } from './db/database.ts'
@@ -7,14 +8,19 @@ import { operation } from './db/operation.ts'
 import { closePool, openPool } from './db/pool.ts'
 import { sql } from './db/sql.ts'
 import { configureIdentity, identitySweeps, recheckCallers, refreshCaller, touchSession } from './identity/index.ts'
+import type { Bus } from './live/bus.ts'
 import { setCurrentBus } from './live/current-bus.ts'
-import { PostgresBus } from './live/postgres-bus.ts'
+import { type OpenBus, openBus } from './live/open-bus.ts'
 import {
+  createKeyring,
   createRateLimiter,
   openRateLimitPool,
   platformSweeps,
   postgresStore,
   type RateLimiter,
+  type RateLimitStore,
+  redisStore,
+  setKeyring,
 } from './platform/index.ts'
 import { startSweeps } from './queue/sweeps.ts'
 import { configureRooms, roomSweeps, startRoomLive } from './rooms/index.ts'
@@ -23,6 +29,7 @@ import { socketAuthentication } from './transport/authenticate-socket.ts'
 import { masked } from './transport/execute.ts'
 import { type Checks, createReadiness } from './transport/health.ts'
 import { createHttpServer, GRAPHQL_PATH } from './transport/http.ts'
+import { observeServer } from './transport/metrics.ts'
 import { admitRequest } from './transport/plugins/use-rate-limits.ts'
 import { publicResult } from './transport/result-json.ts'
 import { Streams } from './transport/streams.ts'
@@ -36,9 +43,6 @@ export type RunningServer = {
   close(): Promise<void>
 }
 
-/** How long the listener may be out before work should go elsewhere (PLAT-28). */
-const LISTENER_PATIENCE = 10_000
-
 /**
  * The whole server: database, schema, isolation, bus, HTTP. What has been opened is closed again when a later step
  * refuses. One a process, since the pool is the process's.
@@ -47,32 +51,37 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
   const opened = new AsyncDisposableStack()
   try {
     const secrets = await readSecrets(config)
+    setKeyring(createKeyring({ ...secrets, kmsKeyId: config.MOOTHALL_KMS_KEY_ID }))
     const database = await openDatabase(config, log)
     opened.defer(() => database.close())
     const migrations = await bringUpToDate(database, config)
     await requireIsolation(database)
     await settleAuditEra(database)
 
+    const live = openLive(config, database, opened, log)
     openPool({
       url: database.appUrl,
       size: config.MOOTHALL_DATABASE_POOL,
       wait: config.MOOTHALL_DATABASE_POOL_WAIT,
       statementTimeout: config.MOOTHALL_STATEMENT_TIMEOUT,
       prepared: config.MOOTHALL_DATABASE_PREPARED,
+      ...(live.hints && { hints: live.hints }),
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
       onExhausted: ({ waiting, inUse, cause }) => log.warn({ err: cause, waiting, inUse }, 'pool exhausted'),
     })
     opened.defer(closePool)
-    const limiter = openLimiter(config, secrets, database, opened, log)
+    const limiter = openLimiter(config, secrets, database, live, opened, log)
     configureIdentity(config, limiter, secrets.keyPeppers)
     configureRooms({ limiter })
-    const bus = openBus(database, opened, log)
-    const live = startRoomLive({ bus, mask: (result, requestId) => publicResult(masked(result, requestId, log)), log })
-    opened.defer(() => live.stop())
+    const { bus } = live
+    const mask = (result: ExecutionResult, requestId: string) => publicResult(masked(result, requestId, log))
+    const roomLive = startRoomLive({ bus, mask, log })
+    opened.defer(() => roomLive.stop())
     const sweeps = startSweeps([...identitySweeps, ...platformSweeps, ...roomSweeps], log)
     opened.defer(() => sweeps.stop())
     const streams = openStreams(config, bus, opened, log)
-    const readiness = createReadiness(checksOf(migrations, bus))
+    observeServer({ streams })
+    const readiness = createReadiness({ ...databaseChecks(migrations), ...live.checks })
     const { server, yoga, traffic } = createHttpServer(config, log, {
       limiter,
       readiness,
@@ -109,19 +118,18 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
   }
 }
 
-/** Attempts are counted in the database, for all processes together; requests in this one. */
+/** Attempts are counted in Redis or the database, for all processes together; requests in this one. */
 function openLimiter(
   config: Config,
   { keyPeppers }: Secrets,
   database: Database,
+  { redis }: OpenBus,
   opened: AsyncDisposableStack,
   log: Logger,
 ): RateLimiter {
-  const pool = openRateLimitPool(database.appUrl)
-  opened.defer(() => pool.end())
   return createRateLimiter({
     secret: keyPeppers[0]!.secret,
-    shared: postgresStore(pool, { prepared: config.MOOTHALL_DATABASE_PREPARED }),
+    shared: redis ? redisStore(redis.commands) : openDatabaseStore(config, database, opened),
     points: {
       personRequests: config.MOOTHALL_RATE_PERSON,
       nobodyRequests: config.MOOTHALL_RATE_NOBODY,
@@ -131,33 +139,34 @@ function openLimiter(
   })
 }
 
-function openBus({ listenUrl }: Database, opened: AsyncDisposableStack, log: Logger): PostgresBus {
-  const bus = new PostgresBus({ url: listenUrl, log })
-  setCurrentBus(bus)
-  opened.defer(() => {
-    setCurrentBus(undefined)
-    return bus.close()
-  })
-  return bus
+function openDatabaseStore(config: Config, { appUrl }: Database, opened: AsyncDisposableStack): RateLimitStore {
+  const pool = openRateLimitPool(appUrl)
+  opened.defer(() => pool.end())
+  return postgresStore(pool, { prepared: config.MOOTHALL_DATABASE_PREPARED })
 }
 
-function openStreams(config: Config, bus: PostgresBus, opened: AsyncDisposableStack, log: Logger): Streams {
+function openLive(config: Config, { listenUrl }: Database, opened: AsyncDisposableStack, log: Logger): OpenBus {
+  const live = openBus({ listenUrl, redisUrl: config.REDIS_URL, log })
+  setCurrentBus(live.bus)
+  opened.defer(() => {
+    setCurrentBus(undefined)
+    return live.bus.close()
+  })
+  return live
+}
+
+function openStreams(config: Config, bus: Bus, opened: AsyncDisposableStack, log: Logger): Streams {
   const limits = { sockets: config.MOOTHALL_MAX_SOCKETS_PER_ACTOR, streams: config.MOOTHALL_MAX_STREAMS_PER_ACTOR }
   const streams = new Streams({ bus, recheck: recheckCallers, limits, log })
   opened.defer(() => streams.close())
   return streams
 }
 
-function checksOf(migrations: readonly string[], bus: PostgresBus): Checks {
-  let heard = false
-  void bus.ready.then(() => {
-    heard = true
-  })
+function databaseChecks(migrations: readonly string[]): Checks {
   return {
     database: async () => (await operation('read', {}, readMigrations)).length > 0,
     migrations: async () =>
       (await operation('read', {}, readMigrations)).map(({ name }) => name).join() === migrations.join(),
-    listener: () => heard && (bus.unconfirmedSince ?? Number.POSITIVE_INFINITY) > Date.now() - LISTENER_PATIENCE,
   }
 }
 

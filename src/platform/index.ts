@@ -10,8 +10,17 @@ export type { Readers } from './audit/readers.ts'
 export { type Actor, EventFaultError, type Facts, record } from './audit/record.ts'
 export { defineEvent, type EventType, eventTypesMatching } from './audit/registry.ts'
 export { registerSpaceSlugs } from './audit/space-slug.ts'
+export {
+  createKeyring,
+  currentKeyId,
+  type KeyringOptions,
+  sealSecret,
+  setKeyring,
+  unsealSecret,
+} from './keyring/keyring.ts'
+export { registerSealedColumn } from './keyring/sealed-columns.ts'
 export { addressKey } from './rate-limits/address.ts'
 export { signInLimits, startAttempt } from './rate-limits/attempt.ts'
 export { createRateLimiter, type RateLimiter, type RateLimitState } from './rate-limits/rate-limiter.ts'
-export { openRateLimitPool, postgresStore } from './rate-limits/stores.ts'
+export { openRateLimitPool, postgresStore, type RateLimitStore, redisStore } from './rate-limits/stores.ts'
 export { platformSweeps } from './sweeps.ts'

@@ -13,6 +13,7 @@ export function startProduct(appUrl: string, profile: string | undefined): Promi
     DATABASE_URL: appUrl,
     MOOTHALL_AUTO_MIGRATE: 'false',
     MOOTHALL_KEY_PEPPERS: `1:${randomBytes(32).toString('base64')}`,
+    MOOTHALL_ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
     MOOTHALL_RATE_PERSON: '1000000',
     MOOTHALL_RATE_NOBODY: '1000000',
     MOOTHALL_RATE_COST: '100000000',

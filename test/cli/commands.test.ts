@@ -53,12 +53,15 @@ describe('the command line', () => {
     })
   })
 
-  it('PLAT-78 refuses to start in production without its secrets', async () => {
-    const { MOOTHALL_KEY_PEPPERS: _, ...bare } = env
-    const refused = await moothall(['start'], { ...bare, NODE_ENV: 'production' })
+  it.each(['MOOTHALL_KEY_PEPPERS', 'MOOTHALL_ENCRYPTION_KEYS'])(
+    'PLAT-78 refuses to start in production without %s',
+    async (name) => {
+      const { [name]: _, ...bare } = env
+      const refused = await moothall(['start'], { ...bare, NODE_ENV: 'production' })
 
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('MOOTHALL_KEY_PEPPERS must be set') })
-  })
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${name} must be set`) })
+    },
+  )
 })
 
 describe('org create and user create', () => {
