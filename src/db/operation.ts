@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
+import { operationRetries, rowSecurityRefused } from '../lib/metrics.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { type HintOutlet, lease, poolOptions } from './pool.ts'
 
@@ -139,11 +140,15 @@ class Operation {
       if (!(error instanceof pg.DatabaseError)) throw error
       // All that was sent behind a failed statement fails for that reason: the first error says why.
       if (error.code === '25P02' && this.fault) throw this.fault
+      if (error.code === ROW_SECURITY) rowSecurityRefused.inc()
       this.fault = error
       throw error
     }
   }
 }
+
+/** A grant or a policy refused the statement: a hole or a bug, so it is counted wherever it comes from (PLAT-64). */
+const ROW_SECURITY = '42501'
 
 const ignore = () => {}
 
@@ -280,6 +285,7 @@ async function attempt<T>(kind: OperationKind, body: () => Promise<T>): Promise<
       await running.end('ROLLBACK').catch(ignore)
       const retry = kind === 'write' && isContention(running.fault) && tries < ATTEMPTS
       if (!retry) throw databaseErrorOf(error, running.fault)
+      operationRetries.inc()
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * tries))
       await lane.abandon(kind)
     }

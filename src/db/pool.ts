@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { poolExhausted } from '../lib/metrics.ts'
 
 export type PoolOptions = {
   url: string
@@ -80,6 +81,7 @@ export async function lease(): Promise<pg.PoolClient> {
   } catch (error) {
     if (isMisconfigured(error)) throw error
     const exhausted = new PoolExhaustedError(pool.waitingCount, pool.totalCount - pool.idleCount, error)
+    poolExhausted.inc()
     options.onExhausted?.(exhausted)
     throw exhausted
   }

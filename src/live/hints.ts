@@ -8,6 +8,8 @@ export type Topic =
   | { readonly channel: 'audit'; readonly orgId: string }
   /** Changes and presence of one room (ROOM-175). */
   | { readonly channel: 'rooms'; readonly orgId: string; readonly roomId: string }
+  /** Work of one kind, of every org. */
+  | { readonly channel: 'jobs'; readonly kind: string }
 
 export type IdentityHint = {
   readonly channel: 'identity'
@@ -24,18 +26,26 @@ export type RoomHint = {
   /** Presence is unversioned: the room's state is as it was. */
   readonly presence: boolean
 }
+export type JobsHint = { readonly channel: 'jobs'; readonly kind: string }
 
 /** Something may have changed there. It has no content: whoever hears it reads again under their own rights (PLAT-27). */
-export type Hint = IdentityHint | AuditHint | RoomHint
+export type Hint = IdentityHint | AuditHint | RoomHint | JobsHint
 export type HintOf<T extends Topic> = Extract<Hint, { channel: T['channel'] }>
 
-export const CHANNELS = { identity: 'moothall_identity', audit: 'moothall_audit', rooms: 'moothall_rooms' } as const
+export const CHANNELS = {
+  identity: 'moothall_identity',
+  audit: 'moothall_audit',
+  rooms: 'moothall_rooms',
+  jobs: 'moothall_jobs',
+} as const
 
+const JOB_KIND = /^[a-z_]{1,64}$/
 const SUBJECTS: ReadonlySet<unknown> = new Set(['agent', 'key', 'org', 'member', 'session', 'link', 'user'])
 
 /** Reads a notification: a hint, `ping` for a heartbeat, or null for what this version does not understand. */
 export function parseHint(channel: string, payload: string): Hint | 'ping' | null {
   if (channel === CHANNELS.audit) return isUuid(payload) ? { channel: 'audit', orgId: payload } : null
+  if (channel === CHANNELS.jobs) return JOB_KIND.test(payload) ? { channel: 'jobs', kind: payload } : null
   const message = parseObject(payload)
   if (message?.['v'] !== 1) return null
   if (channel === CHANNELS.rooms) return roomHint(message)
@@ -46,6 +56,7 @@ export function parseHint(channel: string, payload: string): Hint | 'ping' | nul
 /** Equal topics have equal keys. */
 export function topicKey(topic: Topic): string {
   if (topic.channel === 'identity') return 'identity'
+  if (topic.channel === 'jobs') return `jobs:${topic.kind}`
   return topic.channel === 'audit' ? `audit:${topic.orgId}` : `rooms:${topic.orgId}:${topic.roomId}`
 }
 

@@ -70,9 +70,9 @@ export class RedisBus implements Bus {
     this.#beat = setInterval(() => this.#ping(), PING_EVERY)
   }
 
-  /** Resolves when both ways are known to deliver for the first time. */
-  get ready(): Promise<void> {
-    return Promise.all([this.#postgres.ready, this.#ready.promise]).then(() => {})
+  /** Resolves when Redis is known to deliver for the first time. */
+  get redisReady(): Promise<void> {
+    return this.#ready.promise
   }
 
   /** Of the database's notifications: those of ended sign-ins come by no other way. */

@@ -1,4 +1,5 @@
 import { Repeater } from '@repeaterjs/repeater'
+import { Bell } from '../lib/bell.ts'
 import { outside } from './outside.ts'
 
 /** A NOTIFY that got lost delays a reader by this much at most. */
@@ -49,29 +50,4 @@ export function sourceOf<T>({ attach, read, pollEvery = POLL_EVERY }: Reading<T>
       patience = behind && items.length === 0 ? Math.min(BEHIND_MAX, patience * 2) : BEHIND_MIN
     }
   })
-}
-
-/** Rings for whoever waits, or stays rung for the next who does. */
-class Bell {
-  #rung = false
-  #wake: (() => void) | undefined
-
-  ring(): void {
-    this.#rung = true
-    this.#wake?.()
-  }
-
-  async rung(orAfter: number): Promise<void> {
-    if (!this.#rung) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, orAfter)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-      this.#wake = undefined
-    }
-    this.#rung = false
-  }
 }

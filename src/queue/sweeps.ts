@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { sweepFailures } from '../lib/metrics.ts'
 
 /** Runs one piece of a sweep and answers for its errors, so that one that fails keeps none of the others from running. */
 export type Unit = (work: () => Promise<void>) => Promise<void>
@@ -18,6 +19,7 @@ export function startSweeps(sweeps: readonly Sweep[], log: Logger): { stop(): Pr
       try {
         await piece()
       } catch (error) {
+        sweepFailures.inc({ sweep: name })
         log.warn({ err: error, sweep: name }, 'a sweep failed')
       }
     }

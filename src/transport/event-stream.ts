@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ExecutionResult } from 'graphql'
+import { frameBytes, framesSent } from '../lib/metrics.ts'
 import type { FrameWriter, Outlet } from './outlet.ts'
 import { resultJson } from './result-json.ts'
 
@@ -54,7 +55,10 @@ export class EventStream implements Outlet, FrameWriter {
   }
 
   write(json: string): void {
-    this.#push(nextFrame(json))
+    const frame = nextFrame(json)
+    framesSent.inc()
+    frameBytes.inc(frame.length)
+    this.#push(frame)
   }
 
   get unsent(): number {

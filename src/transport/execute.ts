@@ -3,6 +3,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { databaseErrorOf, Lane } from '../db/operation.ts'
 import { type Context, scopeOf } from '../graphql/context.ts'
+import { framesRendered } from '../lib/metrics.ts'
 import { maskError } from './masking.ts'
 
 /** Runs one query or one document of mutations in a lane of its own (PLAT-5, 6). */
@@ -16,6 +17,7 @@ export function executeOperation(args: ExecutionArgs, log: Logger): Promise<Exec
  */
 export function executeEvent(args: ExecutionArgs, log: Logger): Promise<ExecutionResult> {
   return executeInLane(args, log, (result, { operation }) => {
+    framesRendered.inc()
     if (operation.broken) throw operation.fault ?? result.errors?.[0] ?? new Error('an event could not be read')
     return result
   })

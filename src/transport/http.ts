@@ -12,9 +12,11 @@ import { GRAPHIQL_ASSETS, Graphiql } from './graphiql/page.ts'
 import { answerCors, securityHeaders } from './headers.ts'
 import { answerHealth, answerReadiness, type Readiness } from './health.ts'
 import { maskError } from './masking.ts'
+import { answerMetrics } from './metrics.ts'
 import { useCostExtension } from './plugins/use-cost-extension.ts'
 import { useIntrospectionGuard } from './plugins/use-introspection-guard.ts'
 import { useLimits } from './plugins/use-limits.ts'
+import { useMetrics } from './plugins/use-metrics.ts'
 import { useOperations } from './plugins/use-operations.ts'
 import { type ServerContext, usePrincipal } from './plugins/use-principal.ts'
 import { useRateLimits } from './plugins/use-rate-limits.ts'
@@ -55,6 +57,7 @@ function createEngine(config: Config, log: Logger, { limiter, streams, refresh, 
       return contextOf(initial.principal)
     },
     plugins: [
+      useMetrics(),
       useRequestParameters(config.MOOTHALL_BODY_MAX),
       usePrincipal(config, log),
       useIntrospectionGuard(),
@@ -102,6 +105,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
     if (path === GRAPHQL_PATH) return answerGraphql(request, response)
     if (request.method !== 'GET' && request.method !== 'HEAD') return answerError(response, requestError('NOT_FOUND'))
     if (path === '/healthz') return answerHealth(response)
+    if (path === '/metrics') return answerMetrics(request, response, config.MOOTHALL_METRICS_TOKEN)
     if (path === '/readyz') return answerReadiness(response, options.readiness, traffic.draining)
     if (path === '/' && graphiql) return response.writeHead(302, { location: GRAPHQL_PATH }).end()
     if (path.startsWith(GRAPHIQL_ASSETS) && (await graphiql?.answerAsset(path, response))) return

@@ -1,3 +1,4 @@
+import { streamsCollapsed } from '../lib/metrics.ts'
 import { UNSENT_MAX } from '../live/direct-stream.ts'
 
 /** Where the initial context of an operation holds its outlet; absent where nothing can be streamed. */
@@ -40,7 +41,10 @@ export class BoundedWriter {
   write(json: string): boolean {
     const onEmptyLine = this.#writer.unsent === 0
     if (onEmptyLine) this.#uncounted = 0
-    if (this.unsent > UNSENT_MAX) return false
+    if (this.unsent > UNSENT_MAX) {
+      streamsCollapsed.inc()
+      return false
+    }
     this.#writer.write(json)
     if (onEmptyLine) this.#uncounted = this.#writer.unsent
     return true

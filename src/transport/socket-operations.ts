@@ -6,7 +6,9 @@ import { requestError } from '../graphql/request-errors.ts'
 import { newId } from '../lib/type-id.ts'
 import { clientFacts } from './client-facts.ts'
 import { maskError } from './masking.ts'
+import { OperationCount } from './operation-count.ts'
 import { OUTLET } from './outlet.ts'
+import { COUNT } from './plugins/use-metrics.ts'
 import type { Principal } from './principal.ts'
 import { CLOSE, type Socket } from './socket.ts'
 
@@ -32,7 +34,7 @@ export type SocketOperationsOptions = {
   log: Logger
 }
 
-type Prepared = { enveloped: Enveloped; requestId: string }
+type Prepared = { enveloped: Enveloped; requestId: string; count: OperationCount }
 
 /** Queries, mutations and subscriptions of a socket, each with its own request id and its caller read anew (ID-2, PLAT-65). */
 export class SocketOperations {
@@ -52,14 +54,19 @@ export class SocketOperations {
   ): Promise<ExecutionArgs | GraphQLError[]> {
     const { engine, log, admit } = this.#options
     const requestId = newId()
+    const count = new OperationCount()
+    const refused = (errors: GraphQLError[]) => {
+      count.end(errors)
+      return errors
+    }
     try {
       const principal = await this.#principal(socket, caller, requestId)
       await admit?.(principal)
-      const initial = { req: socket.request, params: payload, principal, [OUTLET]: socket.outlet(id) }
+      const initial = { req: socket.request, params: payload, principal, [OUTLET]: socket.outlet(id), [COUNT]: count }
       const enveloped = engine.getEnveloped(initial as never)
       const document = enveloped.parse(payload.query)
       const errors = enveloped.validate(enveloped.schema, document) ?? []
-      if (errors.length > 0) return errors.map((error) => maskError(error, requestId, log))
+      if (errors.length > 0) return refused(errors.map((error) => maskError(error, requestId, log)))
       const args: ExecutionArgs = {
         schema: enveloped.schema,
         document,
@@ -67,10 +74,10 @@ export class SocketOperations {
         variableValues: payload.variables,
         contextValue: await enveloped.contextFactory(),
       }
-      this.#prepared.set(args, { enveloped, requestId })
+      this.#prepared.set(args, { enveloped, requestId, count })
       return args
     } catch (error) {
-      return [maskError(error, requestId, log)]
+      return refused([maskError(error, requestId, log)])
     }
   }
 
@@ -85,9 +92,12 @@ export class SocketOperations {
   async #run(args: ExecutionArgs, run: (prepared: Prepared) => unknown): Promise<Awaited<OperationResult>> {
     const prepared = this.#prepared.get(args) as Prepared
     try {
-      return (await run(prepared)) as Awaited<OperationResult>
+      const result = (await run(prepared)) as Awaited<OperationResult>
+      prepared.count.end(Symbol.asyncIterator in result ? undefined : result.errors)
+      return result
     } catch (error) {
       const failed: ExecutionResult = { errors: [maskError(error, prepared.requestId, this.#options.log)] }
+      prepared.count.end(failed.errors)
       return failed
     }
   }

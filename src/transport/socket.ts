@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
+import { frameBytes, framesSent } from '../lib/metrics.ts'
 import type { FrameWriter, Outlet } from './outlet.ts'
 import type { EndReason } from './streams.ts'
 
@@ -61,7 +62,7 @@ export class Socket {
   /** Resolves when the message has left this process or never will. */
   send(message: string): Promise<void> {
     return new Promise((resolve) => {
-      if (this.isOpen) this.#socket.send(message, () => resolve())
+      if (this.isOpen) this.#send(message, () => resolve())
       else resolve()
     })
   }
@@ -91,7 +92,7 @@ export class Socket {
     const socket = this.#socket
     const writer: FrameWriter = {
       write: (json) => {
-        if (this.isOpen) socket.send(`${head}${json}}`)
+        if (this.isOpen) this.#send(`${head}${json}}`)
       },
       get unsent() {
         return socket.bufferedAmount
@@ -99,6 +100,12 @@ export class Socket {
       drained: () => this.#drained(),
     }
     return { connection: 'shared', onClose: (gone) => this.onClose(gone), writer: () => writer }
+  }
+
+  #send(frame: string, sent?: () => void): void {
+    framesSent.inc()
+    frameBytes.inc(frame.length)
+    this.#socket.send(frame, sent)
   }
 
   /** A ping queues behind everything else: when it is out, so is the rest. */

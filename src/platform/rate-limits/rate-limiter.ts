@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
+import { limiterFailures, rateLimited } from '../../lib/metrics.ts'
 import { RATE_LIMITS, type RateLimit, type RateLimitKind } from './limits.ts'
 import { memoryStore, type RateLimitStore } from './stores.ts'
 
@@ -61,8 +62,13 @@ export function createRateLimiter({
     return limit.store === 'process' ? name : createHmac('sha256', hmacKey).update(name).digest('base64url')
   }
 
-  function failed(kind: RateLimitKind, error: unknown): RateLimitState {
+  function told(kind: RateLimitKind, error: unknown): void {
+    limiterFailures.inc({ kind })
     onStoreFailure?.(kind, error)
+  }
+
+  function failed(kind: RateLimitKind, error: unknown): RateLimitState {
+    told(kind, error)
     const { limit, most } = counters.get(kind)!
     const answer =
       limit.onStoreFailure === 'pass' ? state(most, most, 0, true) : state(most, 0, RETRY_AFTER_FAILURE, false)
@@ -78,7 +84,8 @@ export function createRateLimiter({
         return state(counter.most, remainingPoints, msBeforeNext, true)
       } catch (error) {
         if (!(error instanceof RateLimiterRes)) return failed(kind, error)
-        await counter.store.reward(stored, count).catch((failure) => onStoreFailure?.(kind, failure))
+        rateLimited.inc({ kind })
+        await counter.store.reward(stored, count).catch((failure) => told(kind, failure))
         const remaining = counter.most - (error.consumedPoints - count)
         return state(counter.most, remaining, error.msBeforeNext, false)
       }
@@ -86,7 +93,7 @@ export function createRateLimiter({
 
     async giveBack(kind, key, count = 1) {
       const counter = counters.get(kind)!
-      await counter.store.reward(keyOf(counter, key), count).catch((failure) => onStoreFailure?.(kind, failure))
+      await counter.store.reward(keyOf(counter, key), count).catch((failure) => told(kind, failure))
     },
 
     async peek(kind, key) {

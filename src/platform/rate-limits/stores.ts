@@ -1,7 +1,12 @@
 import pg from 'pg'
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible'
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterRedis,
+} from 'rate-limiter-flexible'
 
-/** Makes the counter of one kind. A Redis store takes the same form. */
+/** Makes the counter of one kind. */
 export type RateLimitStore = (limit: { kind: string; points: number; seconds: number }) => RateLimiterAbstract
 
 /** Counts in this process. */
@@ -40,6 +45,21 @@ export function postgresStore(pool: pg.Pool, { prepared = true } = {}): RateLimi
       tableCreated: true,
       clearExpiredByTimeout: false, // a sweep does it
       keyPrefix: kind,
+      points,
+      duration: seconds,
+    })
+}
+
+/**
+ * Counts in Redis, for all processes that share it. The client must answer or fail within its time: nobody is let in
+ * uncounted, and there is no second store to fall back to, which would start at nought.
+ */
+export function redisStore(client: object): RateLimitStore {
+  return ({ kind, points, seconds }) =>
+    new RateLimiterRedis({
+      storeClient: client,
+      rejectIfRedisNotReady: true,
+      keyPrefix: `moothall:rate:${kind}`,
       points,
       duration: seconds,
     })

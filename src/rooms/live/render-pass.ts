@@ -4,6 +4,7 @@ import { currentOperation } from '../../db/operation.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
 import type { Audience, Context } from '../../graphql/context.ts'
 import { isPerViewer } from '../../graphql/per-viewer.ts'
+import { framesRendered } from '../../lib/metrics.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { RoomEvent } from './event-payloads.ts'
 import type { SharedQuery } from './shared-query.ts'
@@ -57,6 +58,7 @@ export class RenderPass {
       contextValue: shown,
       ...(operationName !== undefined && { operationName }),
     })) as ExecutionResult
+    framesRendered.inc()
     const { broken, fault } = currentOperation()
     if (broken) throw new UnreadableError(query, fault ?? result.errors?.[0]?.originalError)
     return JSON.stringify(this.#mask(result, requestId))
