@@ -95,7 +95,9 @@ export const VARIABLES = {
   DATABASE_URL: postgresUrl.describe('PostgreSQL 16 to 18 as moothall_app; empty starts the embedded server.'),
   DATABASE_MIGRATE_URL: postgresUrl.describe('The same database as moothall_owner, for migrations.'),
   DATABASE_LISTEN_URL: postgresUrl.describe('For LISTEN; must bypass transaction pooling. Default DATABASE_URL.'),
-  REDIS_URL: redisUrl.describe('Carries live hints between many servers and counts sign-in attempts; empty: PostgreSQL does.'),
+  REDIS_URL: redisUrl.describe(
+    'Carries live hints between many servers and counts sign-in attempts; empty: PostgreSQL does.',
+  ),
   MOOTHALL_DATA_DIR: z.string().min(1).default('.moothall').describe('Embedded database and generated secrets.'),
   MOOTHALL_DATABASE_POOL: int(10, 1, 1_000).describe('Database connections per process.'),
   MOOTHALL_DATABASE_POOL_WAIT: duration('5s').describe('Longest wait for a free connection, then OVERLOADED.'),
