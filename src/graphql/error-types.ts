@@ -27,20 +27,32 @@ const ErrorInterface = builder.interfaceRef<DomainError>('Error').implement({
   resolveType: (error) => error.name,
 })
 
-type ErrorClass<E extends DomainError> = new (...args: never[]) => E
+type ErrorClass<E extends Error> = new (...args: never[]) => E
 type ErrorFields<E> = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, E>) => FieldMap
 
+type Description<E> = { description: string; fields?: ErrorFields<E> }
+
 /** Gives a domain error its GraphQL type. A body calls this beside the class of an error of its own. */
-export function errorType<E extends DomainError>(
+export function errorType<E extends DomainError>(type: ErrorClass<E>, description: Description<E>): void {
+  thrownType(type, description, [ErrorInterface])
+}
+
+/** The same for what a mutation may answer beside its payload that is no error, though it is thrown like one. */
+export function outcomeType<E extends Error>(type: ErrorClass<E>, description: Description<E>): void {
+  thrownType(type, description, [])
+}
+
+function thrownType<E extends Error>(
   type: ErrorClass<E>,
-  { description, fields }: { description: string; fields?: ErrorFields<E> },
+  { description, fields }: Description<E>,
+  interfaces: readonly unknown[],
 ): void {
   builder.objectType(
     type as never,
     {
       name: type.name,
       description,
-      interfaces: [ErrorInterface],
+      interfaces,
       isTypeOf: (value: unknown) => value instanceof type,
       ...(fields && { fields }),
     } as never,

@@ -10,6 +10,8 @@ import { requestError } from './request-errors.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: constructors differ in their arguments only
 type ErrorClass = abstract new (...args: any[]) => DomainError
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type OutcomeClass = abstract new (...args: any[]) => Error
 type PayloadBuilder<R> = PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, R & object>
 
 const COMMON: readonly ErrorClass[] = [InvalidInputError, NotFoundError, ForbiddenError, ConflictError]
@@ -19,6 +21,8 @@ type Definition<F extends Record<string, Arg<unknown>>, N extends Need, R> = {
   input: F
   /** Errors beyond InvalidInput, NotFound, Forbidden and Conflict, which every mutation may answer. */
   errors?: readonly ErrorClass[]
+  /** What it may answer beside its payload that is no error; `run` throws it all the same. */
+  outcomes?: readonly OutcomeClass[]
   needs: N
   /** What the key of an agent must be good for (ID-44); people and admin keys have no such bounds. */
   scope?: FieldScope
@@ -42,7 +46,17 @@ export function mutation<F extends Record<string, Arg<unknown>>, N extends Need,
   name: string,
   definition: Definition<F, N, R>,
 ): void {
-  const { description, input, errors = [], needs, scope, operations = 'field', run, payload } = definition
+  const {
+    description,
+    input,
+    errors = [],
+    outcomes = [],
+    needs,
+    scope,
+    operations = 'field',
+    run,
+    payload,
+  } = definition
   const title = name.charAt(0).toUpperCase() + name.slice(1)
   const read = inputReader(input)
   const known = [...COMMON, ...errors]
@@ -58,7 +72,10 @@ export function mutation<F extends Record<string, Arg<unknown>>, N extends Need,
       // A top-level error of one field must not null its neighbours (DESIGN §5).
       nullable: true,
       extensions: { needs, scope },
-      errors: { types: known as never, union: { description: `The payload of \`${name}\`, or why there is none.` } },
+      errors: {
+        types: [...known, ...outcomes] as never,
+        union: { description: `The payload of \`${name}\`, or why there is none.` },
+      },
       ...(Input && {
         args: { input: t.arg({ type: Input as never, required: true, description: 'All that it takes.' }) },
       }),

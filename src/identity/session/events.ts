@@ -29,6 +29,12 @@ export const sessionEnded = defineEvent('session.ended', {
   payload: z.strictObject({}),
 })
 
+export const sessionSwitched = defineEvent('session.switched', {
+  category: 'audit_only',
+  description: 'Somebody came into the org with a session that was active in another one.',
+  payload: z.strictObject({}),
+})
+
 export const sessionRevoked = defineEvent('session.revoked', {
   category: 'audit_only',
   description: 'A session was ended from outside: by its person elsewhere, by an admin, or as a consequence.',

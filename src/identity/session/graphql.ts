@@ -18,6 +18,7 @@ import { endSession } from './end-session.ts'
 import { SignInFailedError } from './errors.ts'
 import { REVOKE_REASONS, type RevokeReason, SESSION_METHODS, type SessionMethod } from './events.ts'
 import { revokeSession } from './revoke-session.ts'
+import { switchOrg } from './switch-org.ts'
 
 const SessionMethodEnum = enumOf('SessionMethod', 'How somebody signed in.', SESSION_METHODS)
 const SessionRevokeReasonEnum = enumOf(
@@ -176,4 +177,17 @@ mutation('sessionEndAll', {
   operations: 'own',
   run: endAllSessions,
   payload: (t) => ({ ended: t.exposeInt('ended', { description: 'How many held until now.' }) }),
+})
+
+mutation('sessionSwitchOrg', {
+  description:
+    'Makes another org that one is a member of the active one. Streams of the old org end. Works without standing in the ' +
+    'present one; not for anonymous people, guests and embedded sessions.',
+  input: { orgId: arg.id('Org').describe('One of `viewer.orgs`.') },
+  needs: 'signedIn',
+  operations: 'own',
+  run: switchOrg,
+  payload: (t) => ({
+    viewer: t.field({ type: ViewerType, description: 'Oneself there.', resolve: () => viewer }),
+  }),
 })

@@ -1,6 +1,7 @@
 import { operation } from '../../db/operation.ts'
 import { sql, sqlOne } from '../../db/sql.ts'
 import type { Account } from '../../graphql/caller.ts'
+import type { KeyStandingRow } from '../api-key/principal.ts'
 import type { SessionLife } from '../settings.ts'
 
 /**
@@ -48,6 +49,28 @@ export function findStandings(sessionIds: readonly string[], { idle, max }: Sess
   return preauth(() => sql<StandingRow>`SELECT * FROM identity.preauth_standings(${sessionIds}, ${idle}, ${max})`)
 }
 
+export type KeyRow = KeyStandingRow & {
+  secret_hash: Buffer
+  pepper_id: number
+  expires_at: Date | null
+  revoked_at: Date | null
+  /** Milliseconds by the database's clock; null: for ever. */
+  ends_in: number | null
+}
+
+export async function findKey(prefix: string): Promise<KeyRow | undefined> {
+  const [row] = await preauth(() => sql<KeyRow>`SELECT * FROM identity.preauth_api_key(${prefix})`)
+  return row
+}
+
+/** Of these keys the ones that hold. */
+export function findKeyStandings(
+  keys: readonly { orgId: string; keyId: string }[],
+): Promise<(KeyStandingRow & { expires_at: Date | null })[]> {
+  const [orgIds, keyIds] = [keys.map(({ orgId }) => orgId), keys.map(({ keyId }) => keyId)]
+  return preauth(() => sql`SELECT * FROM identity.preauth_key_standings(${orgIds}, ${keyIds})`)
+}
+
 export type PasswordRow = {
   user_id: string
   status: string
@@ -93,4 +116,56 @@ export type UserOrgRow = { org_id: string; slug: string; name: string; status: s
 export function findUserOrgs(userId: string): Promise<UserOrgRow[]> {
   return sql<UserOrgRow>`
     SELECT org_id, slug, name, status, role FROM identity.preauth_user_orgs(${userId})`
+}
+
+/** Whom a provider's identity is linked to; the orgs of live memberships, the most recently used first. */
+export async function findPersonByIdentity(
+  issuer: string,
+  subject: string,
+): Promise<{ user_id: string; status: string; org_ids: string[] } | undefined> {
+  const [row] = await preauth(
+    () => sql<{ user_id: string; status: string; org_ids: string[] }>`
+      SELECT * FROM identity.preauth_user_by_oidc(${issuer}, ${subject})`,
+  )
+  return row
+}
+
+type NewHandoff = { hash: Buffer; displayCode: string; provider: string; clientKey: string }
+export type BegunHandoff = {
+  outcome: 'started' | 'taken' | 'full'
+  expires_at: Date | null
+  wait_seconds: number | null
+}
+
+export function beginHandoff({ hash, displayCode, provider, clientKey }: NewHandoff): Promise<BegunHandoff> {
+  return preauth(
+    () => sqlOne<BegunHandoff>`
+      SELECT * FROM identity.preauth_embed_start(${hash}, ${displayCode}, ${provider}, ${clientKey})`,
+  )
+}
+
+/** In a write operation of whoever binds it. */
+export async function bindHandoffTo(
+  hash: Buffer,
+  displayCode: string,
+): Promise<'bound' | 'taken' | 'wrong_code' | 'absent'> {
+  const { outcome } = await sqlOne<{ outcome: 'bound' | 'taken' | 'wrong_code' | 'absent' }>`
+    SELECT identity.preauth_embed_bind(${hash}, ${displayCode}) AS outcome`
+  return outcome
+}
+
+export type HandoffRow = { user_id: string | null; org_id: string | null; expires_at: Date }
+
+/** A hand-off that can still be bound or used. */
+export async function findHandoff(hash: Buffer): Promise<HandoffRow | undefined> {
+  const [row] = await preauth(
+    () => sql<HandoffRow>`
+      SELECT user_id, org_id, expires_at FROM identity.preauth_embed_redeem(${hash}, false)`,
+  )
+  return row
+}
+
+/** In the write operation that makes its session: whether it was there to be used, and is now. */
+export async function useHandoff(hash: Buffer): Promise<boolean> {
+  return (await sql`SELECT FROM identity.preauth_embed_redeem(${hash}, true)`).length > 0
 }

@@ -7,6 +7,7 @@ export const RATE_LIMITS = {
   signInPersonAddress: { points: 5, seconds: 15 * 60, store: 'shared', onStoreFailure: 'refuse' },
   signInAddress: { points: 50, seconds: 15 * 60, store: 'shared', onStoreFailure: 'refuse' },
   signInPerson: { points: 20, seconds: 60 * 60, store: 'shared', onStoreFailure: 'refuse' },
+  embedHandoff: { points: 30, seconds: 10 * 60, store: 'shared', onStoreFailure: 'refuse' },
   anonymousSession: { points: 30, seconds: 10 * 60, store: 'shared', onStoreFailure: 'refuse' },
   /** Wrong passcodes of one person at one space (ROOM-14). */
   spacePasscode: { points: 10, seconds: 60, store: 'shared', onStoreFailure: 'pass' },

@@ -1,0 +1,47 @@
+import { operation } from '../../db/operation.ts'
+import type { Caller, SessionCaller } from '../../graphql/caller.ts'
+import type { Context } from '../../graphql/context.ts'
+import { NotFoundError } from '../../graphql/errors.ts'
+import { newId } from '../../lib/type-id.ts'
+import { deliver, newCredentials, type SignedIn } from '../session/delivery.ts'
+import { isLiveMember, lockPerson } from '../session/lock-person.ts'
+import { endSurplusSessions, openSession } from '../session/open-session.ts'
+import { findHandoff, useHandoff } from '../session/preauth.ts'
+import { EmbedPending } from './pending.ts'
+import { bytes32, challengeOf } from './secrets.ts'
+
+/** Nothing extends it (ID-32). */
+const LIFE = '12 hours'
+
+/**
+ * Turns a bound hand-off into one session of whoever bound it, with participant power (ID-32, 4). Of two at once the second
+ * waits for the first and finds it used.
+ */
+export async function redeemHandoff(
+  _caller: Caller | null,
+  { verifier }: { verifier: string },
+  context: Context,
+): Promise<SignedIn> {
+  const hash = challengeOf(bytes32('verifier', verifier))
+  const handoff = await findHandoff(hash)
+  if (!handoff) throw new NotFoundError('verifier')
+  if (!handoff.user_id || !handoff.org_id) throw new EmbedPending(handoff.expires_at.toISOString())
+
+  const credentials = newCredentials('BEARER', context)
+  const caller: SessionCaller = {
+    kind: 'session',
+    orgId: handoff.org_id,
+    userId: handoff.user_id,
+    sessionId: newId(),
+    account: 'registered',
+    standing: 'PARTICIPANT',
+    embedded: true,
+  }
+  await operation('write', { orgId: caller.orgId, userId: caller.userId }, async () => {
+    const holds = (await useHandoff(hash)) && (await lockPerson(caller.userId)) && (await isLiveMember(caller))
+    if (!holds) throw new NotFoundError('verifier') // used meanwhile, or who bound it may sign in no longer
+    await endSurplusSessions(caller)
+    await openSession(caller, { method: 'embed', until: { in: LIFE }, credentials, client: context.client })
+  })
+  return deliver(context, caller, credentials)
+}
