@@ -41,7 +41,7 @@ const GLOBAL_KEYS = [
 ]
 
 /** Tenant tables that a guest reads beyond one room, because their spec says so. */
-export const OPEN_TO_GUESTS = ['rooms.room_kinds']
+export const OPEN_TO_GUESTS = ['rooms.room_kinds', 'platform.idempotency_keys']
 
 const PARAMETERS = {
   schemas: SCHEMAS,
