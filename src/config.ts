@@ -146,6 +146,7 @@ export const VARIABLES = {
   MOOTHALL_QUERY_MAX_TOKENS: int(2_000, 10, 100_000).describe('Token bound of one document.'),
   MOOTHALL_BODY_MAX: bytes('1MiB').describe('Largest request body.'),
   MOOTHALL_RATE_PERSON: int(600, 1, 1_000_000).describe('Requests a minute of one person.'),
+  MOOTHALL_RATE_AGENT: int(300, 1, 1_000_000).describe('Requests a minute of one agent without a rate of its own.'),
   MOOTHALL_RATE_NOBODY: int(60, 1, 1_000_000).describe('Requests a minute of one address that is not signed in.'),
   MOOTHALL_RATE_COST: int(200_000, 1, 100_000_000).describe('Query cost a minute of one actor.'),
 } as const

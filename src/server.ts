@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecutionResult } from 'graphql'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
@@ -7,10 +8,22 @@ import { bringUpToDate, type Database, openDatabase, requireIsolation, settleAud
 import { operation } from './db/operation.ts'
 import { closePool, openPool } from './db/pool.ts'
 import { sql } from './db/sql.ts'
-import { configureIdentity, identitySweeps, recheckCallers, refreshCaller, touchSession } from './identity/index.ts'
+import {
+  configureIdentity,
+  flushKeyUse,
+  identitySweeps,
+  openSignIn,
+  recheckCallers,
+  refreshCaller,
+  rememberKeys,
+  requirePeppers,
+  signInSettled,
+  touchSession,
+} from './identity/index.ts'
 import type { Bus } from './live/bus.ts'
 import { setCurrentBus } from './live/current-bus.ts'
 import { type OpenBus, openBus } from './live/open-bus.ts'
+import { logPlainly } from './log.ts'
 import {
   createKeyring,
   createRateLimiter,
@@ -72,6 +85,12 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     opened.defer(closePool)
     const limiter = openLimiter(config, secrets, database, live, opened, log)
     configureIdentity(config, limiter, secrets.keyPeppers)
+    await requirePeppers()
+    opened.defer(() => flushKeyUse().catch((error) => log.warn({ err: error }, 'the use of keys could not be noted')))
+    opened.defer(rememberKeys(live.bus))
+    openSignIn(config, { ...secrets, log, print: (mail, message) => logPlainly(log, mail, message) })
+    // What is to be mailed is made and sent before the pool goes, for as long as running requests are awaited.
+    opened.defer(() => Promise.race([signInSettled(), delay(config.MOOTHALL_DRAIN_TIMEOUT, undefined, { ref: false })]))
     configureRooms({ limiter })
     const { bus } = live
     const mask = (result: ExecutionResult, requestId: string) => publicResult(masked(result, requestId, log))
@@ -132,6 +151,7 @@ function openLimiter(
     shared: redis ? redisStore(redis.commands) : openDatabaseStore(config, database, opened),
     points: {
       personRequests: config.MOOTHALL_RATE_PERSON,
+      agentRequests: config.MOOTHALL_RATE_AGENT,
       nobodyRequests: config.MOOTHALL_RATE_NOBODY,
       cost: config.MOOTHALL_RATE_COST,
     },

@@ -21,8 +21,8 @@ export type Scope = {
 
 type Statement = { text: string; values?: unknown[]; name?: string; rowMode?: 'array'; types?: unknown }
 
-/** The functions that see past orgs; all that an operation before or across orgs may call (PLAT-4). */
-const ACROSS_ORGS = { preauth: /\bpreauth_[a-z_]+\(/, sweep: /\b(claim|maint)_[a-z_]+\(/ }
+/** All that an operation before or across orgs may do: call the functions that see past orgs, join the waitlist (PLAT-4). */
+const ACROSS_ORGS = { preauth: /\bpreauth_[a-z_]+\(|\bINTO identity\.waitlist\b/, sweep: /\b(claim|maint)_[a-z_]+\(/ }
 
 const IDLE_IN_TRANSACTION = 10_000
 const LOCK_TIMEOUT = 5_000
@@ -50,10 +50,16 @@ class Operation {
   #connection: Promise<pg.PoolClient> | undefined
   #savepoints = 0
   #ended = false
+  readonly #afterCommit: (() => void)[] = []
 
   constructor(kind: OperationKind, scope: Scope) {
     this.kind = kind
     this.scope = scope
+  }
+
+  /** Whether there is a transaction yet. */
+  get begun(): boolean {
+    return this.#connection !== undefined
   }
 
   async query(statement: Statement): Promise<pg.QueryResult> {
@@ -83,6 +89,17 @@ class Operation {
     return result
   }
 
+  /** Runs one statement of a write under another scope, and goes on under its own. Sent in one turn, as above. */
+  async queryFor(scope: Pick<Scope, 'orgId' | 'userId'>, statement: Statement): Promise<pg.QueryResult> {
+    const { orgId, userId } = this.scope
+    const [, result] = await Promise.all([
+      this.query({ text: `SELECT ${idSettings(scope)}` }),
+      this.query(statement),
+      this.query({ text: `SELECT ${idSettings({ orgId, userId })}` }),
+    ])
+    return result
+  }
+
   async savepoint<T>(run: () => Promise<T>): Promise<T> {
     const name = this.nextSavepoint()
     await this.query({ text: `SAVEPOINT ${name}` })
@@ -94,6 +111,11 @@ class Operation {
       await this.query({ text: `ROLLBACK TO SAVEPOINT ${name}` })
       throw error
     }
+  }
+
+  /** What this process has to forget once the change holds; not called when it never does. */
+  afterCommit(callback: () => void): void {
+    this.#afterCommit.push(callback)
   }
 
   nextSavepoint(): string {
@@ -119,6 +141,7 @@ class Operation {
     })
     connection.release()
     if (answer.command !== outcome) throw new AbortedTransactionError('The transaction was already aborted.')
+    if (outcome === 'COMMIT') for (const callback of this.#afterCommit) callback()
     if (hints) this.#hints?.publish(await hints)
   }
 
@@ -192,6 +215,15 @@ function settings({ orgId, userId, roomId }: Scope, hints: HintOutlet | undefine
   return `SELECT ${values.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`
 }
 
+/** Both ids, the absent one as none. */
+function idSettings(scope: Pick<Scope, 'orgId' | 'userId'>): string {
+  const setting = (name: string, id = '') => {
+    if (id !== '' && !isUuid(id)) throw new TypeError(`moothall.${name} takes a UUID`)
+    return `set_config('moothall.${name}', '${id}', true)`
+  }
+  return `${setting('org_id', scope.orgId)}, ${setting('user_id', scope.userId)}`
+}
+
 /**
  * The place where one caller's operations follow each other. A query uses one; a document of mutations uses a write
  * operation a field, each followed by a read of what it left. Code below finds its operation here and cannot miss it.
@@ -252,6 +284,13 @@ export function currentOperation(): Operation {
   return currentLane().operation
 }
 
+const lastWords = new AsyncLocalStorage<() => Promise<void>>()
+
+/** What `body` writes ends with `last`: it runs in each of its write transactions, just before COMMIT, and again with a retry. */
+export function endingWrites<T>(last: () => Promise<void>, body: () => Promise<T>): Promise<T> {
+  return lastWords.run(last, body)
+}
+
 /** Runs `body` as one operation of its own: committed when it returns, rolled back when it throws. */
 export function operation<T>(kind: OperationKind, scope: Scope, body: () => Promise<T>): Promise<T> {
   const requestId = scope.requestId ?? lanes.getStore()?.scope.requestId
@@ -279,6 +318,7 @@ async function attempt<T>(kind: OperationKind, body: () => Promise<T>): Promise<
     const { operation: running } = lane
     try {
       const result = await body()
+      if (kind === 'write' && running.begun) await lastWords.getStore()?.()
       await running.end('COMMIT')
       return result
     } catch (error) {

@@ -36,6 +36,9 @@ export type SessionCaller = {
   readonly byCookie?: boolean | undefined
 }
 
+/** Why an agent may do nothing for now although its key holds: what its calls are answered (ID-43, 58, 59). */
+export type Halt = 'ORG_ARCHIVED' | 'ORG_STOPPED' | 'AGENT_STOPPED' | 'AGENT_SUSPENDED'
+
 /** An agent by one of its keys. */
 export type AgentCaller = {
   readonly kind: 'agent'
@@ -44,7 +47,9 @@ export type AgentCaller = {
   readonly userId: string
   readonly keyId: string
   readonly account: 'agent'
-  readonly standing: 'AGENT'
+  /** Null while it is halted. */
+  readonly standing: 'AGENT' | null
+  readonly halt: Halt | null
   readonly embedded: false
   readonly roomId?: undefined
   readonly name: string

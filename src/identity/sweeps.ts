@@ -1,6 +1,7 @@
 import { operation } from '../db/operation.ts'
 import { sqlOne } from '../db/sql.ts'
 import { drainInPasses, type Sweep } from '../queue/sweeps.ts'
+import { flushKeyUse } from './api-key/key-use.ts'
 import { identitySettings } from './settings.ts'
 
 const ROWS_A_PASS = 5_000
@@ -18,4 +19,7 @@ export function pruneSessions(): Promise<number> {
   )
 }
 
-export const identitySweeps: readonly Sweep[] = [{ name: 'identity_prune', every: 600_000, work: pruneSessions }]
+export const identitySweeps: readonly Sweep[] = [
+  { name: 'identity_prune', every: 600_000, work: pruneSessions },
+  { name: 'key_last_used', every: 60_000, work: flushKeyUse },
+]

@@ -13,6 +13,7 @@ import { answerCors, securityHeaders } from './headers.ts'
 import { answerHealth, answerReadiness, type Readiness } from './health.ts'
 import { maskError } from './masking.ts'
 import { answerMetrics } from './metrics.ts'
+import { createOidcRoutes } from './oidc-routes.ts'
 import { useCostExtension } from './plugins/use-cost-extension.ts'
 import { useIntrospectionGuard } from './plugins/use-introspection-guard.ts'
 import { useLimits } from './plugins/use-limits.ts'
@@ -89,6 +90,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
   const yoga = createEngine(config, log, options)
   const traffic = new Traffic()
   const graphiql = config.MOOTHALL_GRAPHIQL ? new Graphiql(GRAPHQL_PATH) : null
+  const oidc = createOidcRoutes(config, log, options.limiter)
   const headers = securityHeaders(config)
 
   const server = createServer(LIMITS, (request, response) => {
@@ -103,6 +105,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const path = pathOf(request)
     if (path === GRAPHQL_PATH) return answerGraphql(request, response)
+    if (path.startsWith('/auth/oidc/') && (await answerOidc(request, response, path))) return
     if (request.method !== 'GET' && request.method !== 'HEAD') return answerError(response, requestError('NOT_FOUND'))
     if (path === '/healthz') return answerHealth(response)
     if (path === '/metrics') return answerMetrics(request, response, config.MOOTHALL_METRICS_TOKEN)
@@ -110,6 +113,12 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
     if (path === '/' && graphiql) return response.writeHead(302, { location: GRAPHQL_PATH }).end()
     if (path.startsWith(GRAPHIQL_ASSETS) && (await graphiql?.answerAsset(path, response))) return
     return answerError(response, requestError('NOT_FOUND'))
+  }
+
+  async function answerOidc(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
+    if (!traffic.closed) return oidc.answer(request, response, path)
+    answerError(response, requestError('SHUTTING_DOWN', { retryAfterSeconds: 1 }))
+    return true
   }
 
   function answerGraphql(request: IncomingMessage, response: ServerResponse): unknown {

@@ -19,7 +19,7 @@ export function credentialOf(headers: IncomingHttpHeaders, cookieName: string): 
   return token ? { token, from: 'cookie' } : null
 }
 
-function cookieOf(header: string | undefined, name: string): string | undefined {
+export function cookieOf(header: string | undefined, name: string): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=')
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
@@ -27,11 +27,20 @@ function cookieOf(header: string | undefined, name: string): string | undefined 
   return undefined
 }
 
-/** The session behind a credential. One that does not hold is UNAUTHENTICATED, never silently nobody (ID-1). */
-export async function authenticated({ token }: Credential): Promise<Authenticated> {
-  const session = await authenticate(token)
-  if (!session) throw requestError('UNAUTHENTICATED')
-  return session
+/** Whom a credential stands for. One that does not hold is UNAUTHENTICATED, never silently nobody (ID-1). */
+export async function authenticated({ token }: Credential, { address }: ClientFacts): Promise<Authenticated> {
+  const held = await authenticate(token, address)
+  if (!held) throw requestError('UNAUTHENTICATED')
+  requireNotHalted(held.caller)
+  return held
+}
+
+/**
+ * Refuses what a halted agent asks, whatever it is (ID-43, 58, 59). The two calls that the gate takes from one all the
+ * same (GATE-5) are to be let through here, once there are any: such a caller has no standing, so nothing else takes it.
+ */
+export function requireNotHalted(caller: Caller): void {
+  if (caller.kind === 'agent' && caller.halt !== null) throw requestError(caller.halt)
 }
 
 /** A cookie is sent by the browser whoever wrote the page, so an HTTP request with one must prove it read the other (ID-14). */

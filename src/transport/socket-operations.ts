@@ -9,7 +9,7 @@ import { maskError } from './masking.ts'
 import { OperationCount } from './operation-count.ts'
 import { OUTLET } from './outlet.ts'
 import { COUNT } from './plugins/use-metrics.ts'
-import type { Principal } from './principal.ts'
+import { type Principal, requireNotHalted } from './principal.ts'
 import { CLOSE, type Socket } from './socket.ts'
 
 /** What Yoga gives for one operation: its functions with all plugins around them. */
@@ -108,6 +108,7 @@ export class SocketOperations {
       socket.close(CLOSE.credential)
       throw requestError('UNAUTHENTICATED')
     }
+    requireNotHalted(now)
     return { requestId, caller: now, client: clientFacts(socket.request, this.#options.trustProxy), cookies: null }
   }
 }

@@ -28,7 +28,10 @@ describe('the rates', () => {
       'signInPerson 20/3600s',
       'anonymousSession 30/600s',
       'spacePasscode 10/60s',
+      'keyFailuresOfAddress 20/60s',
+      'keyFailuresOfPrefix 20/60s',
       'personRequests 600/60s',
+      'agentRequests 300/60s',
       'nobodyRequests 60/60s',
       'cost 200000/60s',
     ])

@@ -29,6 +29,7 @@ export function serverEnv({ appUrl, ownerUrl }: TestDatabase): Record<string, st
     // Many tests come from one address and one person.
     MOOTHALL_RATE_NOBODY: '100000',
     MOOTHALL_RATE_PERSON: '100000',
+    MOOTHALL_RATE_AGENT: '100000',
     MOOTHALL_RATE_COST: '100000000',
   }
 }

@@ -1,25 +1,20 @@
-import type { Caller } from '../../graphql/caller.ts'
 import { identitySettings } from '../settings.ts'
 import { findSession } from './preauth.ts'
+import type { Held } from './recheck-sessions.ts'
 import { callerFrom } from './standing.ts'
 import { hashSessionToken } from './token.ts'
 
-/** A session that holds, with what the transport needs to check the request it came on. */
-export type Authenticated = {
-  caller: Caller
-  /** SHA-256 of the CSRF secret of a cookie session; null for a bearer token. */
+/** A credential that holds, with what the transport needs to check the request it came on. */
+export type Authenticated = Held & {
+  /** SHA-256 of the CSRF secret of a cookie session; null for whatever a header brought. */
   csrfHash: Buffer | null
-  /** When the credential ends if it is not used again: idle, absolute or fixed, whichever is first. */
-  endsAt: Date
-  /** Whether `last_seen_at` is old enough to be moved (ID-16). */
-  seenIsStale: boolean
 }
 
 /**
  * The session behind a token, or null when it does not hold: unknown, revoked, ended, of a disabled person or a purged
  * org, all alike (ID-1, 15). The database's clock decides; a fault on the way throws, and is never "nobody".
  */
-export async function authenticate(token: string): Promise<Authenticated | null> {
+export async function authenticateSession(token: string): Promise<Authenticated | null> {
   const hash = hashSessionToken(token)
   if (!hash) return null
   const row = await findSession(hash, identitySettings().sessionLife)
@@ -27,5 +22,5 @@ export async function authenticate(token: string): Promise<Authenticated | null>
   if (row.org_status !== 'active' && row.org_status !== 'archived') return null
 
   const caller = { ...callerFrom(row), byCookie: row.csrf_hash !== null }
-  return { caller, csrfHash: row.csrf_hash, endsAt: row.ends_at, seenIsStale: row.seen_is_stale }
+  return { caller, csrfHash: row.csrf_hash, endsAt: row.ends_at }
 }

@@ -29,15 +29,13 @@ export type SessionRow = StandingRow & {
   csrf_hash: Buffer | null
   revoked: boolean
   ended: boolean
-  seen_is_stale: boolean
 }
 
 export async function findSession(tokenHash: Buffer, { idle, max }: SessionLife): Promise<SessionRow | undefined> {
   const [row] = await preauth(
     () => sql<SessionRow>`
       SELECT s.session_id, s.org_id, s.user_id, s.account, s.user_status, s.embedded, s.room_id, s.csrf_hash, s.role,
-        s.org_status, s.revoked_at IS NOT NULL AS revoked, life.ends_at, life.ends_at <= clock_timestamp() AS ended,
-        s.last_seen_at < clock_timestamp() - interval '60 s' AS seen_is_stale
+        s.org_status, s.revoked_at IS NOT NULL AS revoked, life.ends_at, life.ends_at <= clock_timestamp() AS ended
       FROM identity.preauth_session(${tokenHash}) AS s,
         LATERAL identity.session_end(s.created_at, s.last_seen_at, s.expires_at, ${idle}, ${max}) AS life (ends_at)`,
   )
@@ -168,4 +166,74 @@ export async function findHandoff(hash: Buffer): Promise<HandoffRow | undefined>
 /** In the write operation that makes its session: whether it was there to be used, and is now. */
 export async function useHandoff(hash: Buffer): Promise<boolean> {
   return (await sql`SELECT FROM identity.preauth_embed_redeem(${hash}, true)`).length > 0
+}
+
+export type LoginTokenRow = {
+  token_id: string
+  org_id: string
+  user_id: string
+  purpose: 'sign_in' | 'invite'
+  expires_at: Date
+  /** Neither used nor voided nor expired. */
+  holds: boolean
+  /** Of the membership it was made for, unless that is revoked. */
+  role: string | null
+  joined: boolean
+  user_status: string
+  org_name: string
+  org_status: string
+}
+
+/** What a mailed token opens; in an operation of the caller's. */
+export async function loginTokenOf(hash: Buffer): Promise<LoginTokenRow | undefined> {
+  const [row] = await sql<LoginTokenRow>`
+    SELECT token_id, org_id, user_id, purpose, expires_at, role, joined_at IS NOT NULL AS joined, user_status, org_name,
+      org_status, used_at IS NULL AND voided_at IS NULL AND expires_at > clock_timestamp() AS holds
+    FROM identity.preauth_login_token(${hash})`
+  return row
+}
+
+export const findLoginToken = (hash: Buffer): Promise<LoginTokenRow | undefined> => preauth(() => loginTokenOf(hash))
+
+export type CodeTokenRow = { token_id: string; org_id: string; code_hash: Buffer }
+
+/** The newest token of the person that holds and has a code. */
+export async function findCodeToken(userId: string): Promise<CodeTokenRow | undefined> {
+  const [row] = await preauth(
+    () => sql<CodeTokenRow>`SELECT token_id, org_id, code_hash FROM identity.preauth_code_token(${userId})`,
+  )
+  return row
+}
+
+export type AddresseeRow = {
+  user_id: string
+  status: string
+  org_id: string | null
+  org_name: string | null
+  /** A member of an org that one can sign in to. */
+  live: boolean
+  open_token: boolean
+  tokens_last_hour: number
+}
+
+/** Whom a sign-in mail reaches: a row per membership, the org used last first; in an operation of the caller's. */
+export function addresseeOf(email: string): Promise<AddresseeRow[]> {
+  return sql<AddresseeRow>`
+    SELECT user_id, status, org_id, org_name, open_token, tokens_last_hour,
+      joined_at IS NOT NULL AND org_status IN ('active', 'archived') AS live
+    FROM identity.preauth_user_by_email(${email})`
+}
+
+export const findAddressee = (email: string): Promise<AddresseeRow[]> => preauth(() => addresseeOf(email))
+
+/** In an operation of that person: the hash that their password is compared with. */
+export async function ownPasswordHash(): Promise<string | null> {
+  const { hash } = await sqlOne<{ hash: string | null }>`SELECT identity.preauth_own_password() AS hash`
+  return hash
+}
+
+/** Whether the operation's own person has a password. */
+export async function hasPassword(): Promise<boolean> {
+  const { has } = await sqlOne<{ has: boolean }>`SELECT identity.preauth_own_password() IS NOT NULL AS has`
+  return has
 }

@@ -9,9 +9,17 @@ export const RATE_LIMITS = {
   signInPerson: { points: 20, seconds: 60 * 60, store: 'shared', onStoreFailure: 'refuse' },
   embedHandoff: { points: 30, seconds: 10 * 60, store: 'shared', onStoreFailure: 'refuse' },
   anonymousSession: { points: 30, seconds: 10 * 60, store: 'shared', onStoreFailure: 'refuse' },
+  /** Asking for a sign-in mail, and for a place on the waitlist. */
+  loginRequest: { points: 20, seconds: 60 * 60, store: 'shared', onStoreFailure: 'refuse' },
+  waitlistJoin: { points: 20, seconds: 60 * 60, store: 'shared', onStoreFailure: 'refuse' },
   /** Wrong passcodes of one person at one space (ROOM-14). */
   spacePasscode: { points: 10, seconds: 60, store: 'shared', onStoreFailure: 'pass' },
+  /** Keys that did not hold, by where they came from and by their prefix (ID-51). */
+  keyFailuresOfAddress: { points: 20, seconds: 60, store: 'shared', onStoreFailure: 'pass' },
+  keyFailuresOfPrefix: { points: 20, seconds: 60, store: 'shared', onStoreFailure: 'pass' },
   personRequests: { points: 600, seconds: 60, store: 'process', onStoreFailure: 'pass' },
+  /** Of one agent that has no rate of its own, or of one admin key. */
+  agentRequests: { points: 300, seconds: 60, store: 'process', onStoreFailure: 'pass' },
   /** Requests of nobody, by address. */
   nobodyRequests: { points: 60, seconds: 60, store: 'process', onStoreFailure: 'pass' },
   /** Query cost of one actor. */

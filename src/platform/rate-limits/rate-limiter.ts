@@ -19,8 +19,11 @@ export type RateLimitState = {
 }
 
 export interface RateLimiter {
-  /** Takes points of a limit. What is refused is not counted, so a refusal never prolongs itself. */
-  take(kind: RateLimitKind, key: RateLimitKey, points?: number): Promise<RateLimitState>
+  /**
+   * Takes points of a limit. What is refused is not counted, so a refusal never prolongs itself. `most`: another number of
+   * points than all have, of a limit that each process counts for itself.
+   */
+  take(kind: RateLimitKind, key: RateLimitKey, points?: number, most?: number): Promise<RateLimitState>
   /** Gives points back that `take` allowed. */
   giveBack(kind: RateLimitKind, key: RateLimitKey, points?: number): Promise<void>
   /** Where a limit stands, taking nothing. */
@@ -56,6 +59,22 @@ export function createRateLimiter({
     counters.set(kind, { limit, most, store: store({ kind, points: most, seconds: limit.seconds }) })
   }
 
+  const own = new Map<string, Counter>()
+
+  function counterOf(kind: RateLimitKind, most: number | undefined): Counter {
+    const counter = counters.get(kind)!
+    if (most === undefined || most === counter.most) return counter
+    const name = `${kind} ${most}`
+    const { limit } = counter
+    const made = own.get(name) ?? {
+      limit,
+      most,
+      store: memoryStore({ kind: name, points: most, seconds: limit.seconds }),
+    }
+    own.set(name, made)
+    return made
+  }
+
   /** What stays in this process may keep its name; what is stored names nobody. */
   function keyOf({ limit }: Counter, key: RateLimitKey): string {
     const name = JSON.stringify(key)
@@ -76,8 +95,8 @@ export function createRateLimiter({
   }
 
   return {
-    async take(kind, key, count = 1) {
-      const counter = counters.get(kind)!
+    async take(kind, key, count = 1, most) {
+      const counter = counterOf(kind, most)
       const stored = keyOf(counter, key)
       try {
         const { remainingPoints, msBeforeNext } = await counter.store.consume(stored, count)

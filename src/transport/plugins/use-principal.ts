@@ -3,12 +3,13 @@ import type { Plugin } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import { type Config, isHttps } from '../../config.ts'
 import type { Caller } from '../../graphql/caller.ts'
-import type { CookieJar } from '../../graphql/context.ts'
+import type { ClientFacts, CookieJar } from '../../graphql/context.ts'
 import { isRequestError } from '../../graphql/request-errors.ts'
 import { clearSessionCookies, sessionCookieName } from '../../identity/index.ts'
 import { newId } from '../../lib/type-id.ts'
 import { isRfcUuid } from '../../lib/uuid.ts'
 import { clientFacts } from '../client-facts.ts'
+import { cookieJar } from '../cookie-jar.ts'
 import { maskError } from '../masking.ts'
 import { authenticated, CSRF_HEADER, credentialOf, type Principal, requireCsrf } from '../principal.ts'
 
@@ -29,18 +30,18 @@ export function usePrincipal(config: Config, log: Logger): Plugin<object, Server
     async onParams({ context }) {
       const { req, res, requestId = newId() } = context
       const cookies = cookieJar(res, secure)
-      const caller = await callerOf(req, cookies).catch((error: unknown) => {
+      const client = clientFacts(req, config.MOOTHALL_TRUST_PROXY)
+      const caller = await callerOf(req, client, cookies).catch((error: unknown) => {
         throw maskError(error, requestId, log)
       })
-      const client = clientFacts(req, config.MOOTHALL_TRUST_PROXY)
       context.principal = { requestId, caller, client, cookies }
     },
   }
 
-  async function callerOf(request: IncomingMessage, cookies: CookieJar): Promise<Caller | null> {
+  async function callerOf(request: IncomingMessage, client: ClientFacts, cookies: CookieJar): Promise<Caller | null> {
     const credential = credentialOf(request.headers, cookieName)
     if (!credential) return null
-    const session = await authenticated(credential).catch((error: unknown) => {
+    const session = await authenticated(credential, client).catch((error: unknown) => {
       // No script can drop the cookie of a session that has ended; kept, it would bar the browser from signing in again.
       if (credential.from === 'cookie' && isRequestError(error)) clearSessionCookies(cookies)
       throw error
@@ -59,15 +60,4 @@ function requestIdOf(request: IncomingMessage, trusted: boolean): string {
 function headerOf(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name]
   return Array.isArray(value) ? value[0] : value
-}
-
-function cookieJar(response: ServerResponse, secure: boolean): CookieJar {
-  return {
-    set(name, value, { httpOnly, maxAge }) {
-      const parts = [`${name}=${value}`, 'Path=/', 'SameSite=Lax', `Max-Age=${Math.floor(maxAge / 1000)}`]
-      if (httpOnly) parts.push('HttpOnly')
-      if (secure) parts.push('Secure')
-      response.appendHeader('set-cookie', parts.join('; '))
-    },
-  }
 }

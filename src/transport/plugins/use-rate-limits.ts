@@ -34,9 +34,10 @@ export async function admitRequest(limiter: RateLimiter, counted: Counted): Prom
 
 /** Counts one request, also one that will be refused for what it asks. */
 function takeRequest(limiter: RateLimiter, { caller, client }: Counted): Promise<RateLimitState> {
-  return caller
-    ? limiter.take('personRequests', actorId(caller))
-    : limiter.take('nobodyRequests', addressKey(client.address))
+  if (!caller) return limiter.take('nobodyRequests', addressKey(client.address))
+  if (caller.kind === 'session') return limiter.take('personRequests', caller.userId)
+  const own = caller.kind === 'agent' ? caller.rateLimit : null // ID-47
+  return limiter.take('agentRequests', actorId(caller), 1, own ?? undefined)
 }
 
 /** Takes what the limits have counted off the actor's minute. A document that costs nothing is free. */
