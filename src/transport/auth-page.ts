@@ -3,7 +3,12 @@ import type { ServerResponse } from 'node:http'
 /** A plain page for a browser that comes back from elsewhere: one sentence of ours and its code. */
 export function answerAuthPage(
   response: ServerResponse,
-  { status, code, sentence, headers = {} }: {
+  {
+    status,
+    code,
+    sentence,
+    headers = {},
+  }: {
     status: number
     code: string
     sentence: string

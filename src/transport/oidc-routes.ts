@@ -3,6 +3,7 @@ import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { type Config, isHttps } from '../config.ts'
 import type { Caller } from '../graphql/caller.ts'
+import type { ClientFacts } from '../graphql/context.ts'
 import { requestError } from '../graphql/request-errors.ts'
 import {
   finishOidc,
@@ -19,8 +20,8 @@ import { answerAuthPage } from './auth-page.ts'
 import { clientFacts } from './client-facts.ts'
 import { cookieJar } from './cookie-jar.ts'
 import { maskError } from './masking.ts'
-import { authenticated, CSRF_HEADER, cookieOf, requireCsrf } from './principal.ts'
 import { admitRequest } from './plugins/use-rate-limits.ts'
+import { authenticated, CSRF_HEADER, cookieOf, requireCsrf } from './principal.ts'
 
 const START = '/auth/oidc/start'
 const CALLBACK = '/auth/oidc/callback'
@@ -68,11 +69,11 @@ export function createOidcRoutes(config: Config, log: Logger, limiter: RateLimit
     return (await startOidc({ returnTo, linkFor: null }, cookieJar(response, secure))).href
   }
 
-  async function link({ request, response }: Asked): Promise<string> {
+  async function link({ request, response, client }: Asked): Promise<string> {
     const form = await formOf(request)
     const token = cookieOf(request.headers.cookie, sessionCookie)
     if (!token) throw requestError('UNAUTHENTICATED')
-    const session = await authenticated({ token, from: 'cookie' })
+    const session = await authenticated({ token, from: 'cookie' }, client)
     requireCsrf(session, form.get('csrf') ?? String(request.headers[CSRF_HEADER] ?? ''))
     const returnTo = form.get('return')
     return (await startOidc({ returnTo, linkFor: session.caller }, cookieJar(response, secure))).href
@@ -87,7 +88,7 @@ export function createOidcRoutes(config: Config, log: Logger, limiter: RateLimit
       const to = await finishOidc({
         query: queryOf(request).toString(),
         sealedFlow: cookieOf(request.headers.cookie, flowCookieName()),
-        signedIn: () => callerOf(request),
+        signedIn: () => callerOf(request, client),
         client,
         cookies: cookieJar(response, secure),
         requestId,
@@ -102,10 +103,10 @@ export function createOidcRoutes(config: Config, log: Logger, limiter: RateLimit
     }
   }
 
-  async function callerOf(request: IncomingMessage): Promise<Caller | null> {
+  async function callerOf(request: IncomingMessage, client: ClientFacts): Promise<Caller | null> {
     const token = cookieOf(request.headers.cookie, sessionCookie)
     if (!token) return null
-    return authenticated({ token, from: 'cookie' }).then(
+    return authenticated({ token, from: 'cookie' }, client).then(
       ({ caller }) => caller,
       (error: unknown) => {
         if (error instanceof GraphQLError && error.extensions.code === 'UNAUTHENTICATED') return null
@@ -128,14 +129,19 @@ export function createOidcRoutes(config: Config, log: Logger, limiter: RateLimit
     }
     const { message, extensions } = maskError(error, requestId, log)
     const { code, http } = extensions as { code: string; http: { status: number; headers?: Record<string, string> } }
-    answerAuthPage(response, { status: http.status, code, sentence: message, ...(http.headers && { headers: http.headers }) })
+    answerAuthPage(response, {
+      status: http.status,
+      code,
+      sentence: message,
+      ...(http.headers && { headers: http.headers }),
+    })
   }
 }
 
 type Asked = {
   request: IncomingMessage
   response: ServerResponse
-  client: ReturnType<typeof clientFacts>
+  client: ClientFacts
   requestId: string
 }
 
