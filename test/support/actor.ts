@@ -17,20 +17,13 @@ const ERRORS = `... on Error { code message }
   ... on InvalidInputError { issues { path message } }
   ... on NotFoundError { path }`
 
-/** Somebody signed in, and what they do. */
-export class Actor {
+/** Whoever calls, and what they do. An admin key is nothing more than this. */
+export class Asker {
   readonly orgId: string
-  readonly userId: string
-  readonly sessionId: string
-  /** Global id of the person. */
-  readonly id: string
   readonly client: GraphqlClient
 
-  constructor({ orgId, userId, sessionId }: Identity, client: GraphqlClient) {
+  constructor(orgId: string, client: GraphqlClient) {
     this.orgId = orgId
-    this.userId = userId
-    this.sessionId = sessionId
-    this.id = encodeId('User', userId)
     this.client = client
   }
 
@@ -82,6 +75,24 @@ export class Actor {
     return (await this.run(`query ($id: ID!) { room(id: $id) { ${selection} } }`, { id: room.id })).room
   }
 }
+
+/** Somebody signed in; or an agent, whose session's id is empty. */
+export class Actor extends Asker {
+  readonly userId: string
+  readonly sessionId: string
+  /** Global id of the person. */
+  readonly id: string
+
+  constructor({ orgId, userId, sessionId }: Identity, client: GraphqlClient) {
+    super(orgId, client)
+    this.userId = userId
+    this.sessionId = sessionId
+    this.id = encodeId('User', userId)
+  }
+}
+
+/** A key as a test holds it. */
+export type HeldKey = { readonly keyId: string; readonly key: string; readonly prefix: string }
 
 function mutationText(name: string, selection: string, errors: string): string {
   const title = name.charAt(0).toUpperCase() + name.slice(1)

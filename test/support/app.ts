@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { startServer } from '../../src/server.ts'
+import { PEPPER } from './api-key.ts'
 import { GraphqlClient } from './client.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 
@@ -22,7 +23,7 @@ export function serverEnv({ appUrl, ownerUrl }: TestDatabase): Record<string, st
     PORT: '0',
     DATABASE_URL: appUrl,
     DATABASE_MIGRATE_URL: ownerUrl,
-    MOOTHALL_KEY_PEPPERS: `1:${Buffer.alloc(32, 'pepper').toString('base64')}`,
+    MOOTHALL_KEY_PEPPERS: `1:${PEPPER.toString('base64')}`,
     MOOTHALL_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 'wrapping').toString('base64')}`,
     MOOTHALL_DRAIN_DELAY: '0s',
     MOOTHALL_DRAIN_TIMEOUT: '5s',

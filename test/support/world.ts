@@ -4,7 +4,8 @@ import { vi } from 'vitest'
 import { decodeId, encodeId } from '../../src/graphql/ids.ts'
 import { newSessionToken } from '../../src/identity/session/token.ts'
 import { newId } from '../../src/lib/type-id.ts'
-import { Actor, type TestRoom } from './actor.ts'
+import { Actor, Asker, type HeldKey, type TestRoom } from './actor.ts'
+import { newTestKey } from './api-key.ts'
 import type { App } from './app.ts'
 
 export type TestSpace = { id: string; uuid: string; slug: string; orgId: string }
@@ -17,6 +18,15 @@ export type Membership = {
   spaceRole?: 'owner' | 'member'
   spectator?: boolean
 }
+
+export type AgentSetup = Membership & {
+  name?: string
+  mode?: 'read' | 'write'
+  scopes?: readonly string[]
+  projectScope?: 'all' | 'listed'
+}
+
+const AGENT_SCOPES = ['gate:act', 'gate:read', 'work:read', 'work:write', 'rooms:read', 'rooms:write']
 
 export type PokerSetup = {
   space?: TestSpace
@@ -133,6 +143,55 @@ export class World {
     )
     const session = { method: 'guest_link', expires: '24 hours', roomId: room.uuid, linkId }
     return Object.assign(await this.#signIn(room.orgId, userId, session), { linkId })
+  }
+
+  /** An agent of the org that writes, with a key of every scope; a member of the space. */
+  async agent({
+    name,
+    mode = 'write',
+    scopes = AGENT_SCOPES,
+    projectScope = 'all',
+    ...membership
+  }: AgentSetup = {}): Promise<Actor & HeldKey> {
+    const userId = await this.#user('agent', this.org.id)
+    await this.sql('INSERT INTO identity.agents (org_id, id, name, mode, project_scope) VALUES ($1, $2, $3, $4, $5)', [
+      this.org.id,
+      userId,
+      name ?? `a-${randomBytes(8).toString('hex')}`,
+      mode,
+      projectScope,
+    ])
+    const held = await this.key({ agentId: userId, scopes })
+    const agent = new Actor({ orgId: this.org.id, userId, sessionId: '' }, this.app.client(held.key))
+    return Object.assign(await this.join(agent, membership), held)
+  }
+
+  /** An admin key of the org. */
+  async adminKey(orgId = this.org.id): Promise<Asker & HeldKey> {
+    const held = await this.key({ agentId: null, scopes: ['admin'], orgId })
+    return Object.assign(new Asker(orgId, this.app.client(held.key)), held)
+  }
+
+  /** One more key, by SQL. */
+  async key({
+    agentId,
+    scopes = AGENT_SCOPES,
+    orgId = this.org.id,
+    name = `k-${randomBytes(4).toString('hex')}`,
+  }: {
+    agentId: string | null
+    scopes?: readonly string[]
+    orgId?: string
+    name?: string
+  }): Promise<HeldKey> {
+    const keyId = newId()
+    const { key, prefix, hash } = newTestKey()
+    await this.sql(
+      `INSERT INTO identity.api_keys (org_id, id, agent_id, name, prefix, secret_hash, pepper_id, scopes)
+       VALUES ($1, $2, $3, $4, $5, $6, 1, $7)`,
+      [orgId, keyId, agentId, name, prefix, hash, scopes],
+    )
+    return { keyId, key, prefix }
   }
 
   /** Makes somebody a member of a space, by default the world's own. */
@@ -289,12 +348,12 @@ export class World {
     return this.#signIn(orgId, userId, { method: 'password' })
   }
 
-  async #user(account: 'registered' | 'anonymous' | 'guest', homeOrgId: string | null): Promise<string> {
+  async #user(account: 'registered' | 'anonymous' | 'guest' | 'agent', homeOrgId: string | null): Promise<string> {
     const id = newId()
     await this.sql(
       `INSERT INTO identity.users (id, type, account, home_org_id, display_name, status)
-       VALUES ($1, 'human', $2, $3, $4, 'active')`,
-      [id, account, homeOrgId, `Somebody ${id.slice(-4)}`],
+       VALUES ($1, $5, $2, $3, $4, 'active')`,
+      [id, account, homeOrgId, `Somebody ${id.slice(-4)}`, account === 'agent' ? 'agent' : 'human'],
     )
     return id
   }
