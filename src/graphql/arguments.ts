@@ -91,6 +91,8 @@ export const arg = {
   boolean: () => new Arg('Boolean', z.boolean()),
   dateTime: () => new Arg('DateTime', z.string()),
   uuid: () => new Arg('UUID', z.string()),
+  /** Any JSON value that PostgreSQL can store. */
+  json: () => new Arg<unknown>('JSON', z.unknown().superRefine(checkJson)),
   /** GraphQL lets only its values through, and null where the argument may be left out. */
   enum: <V extends string>(type: EnumRef<V>) =>
     new Arg<V>(
@@ -106,6 +108,25 @@ export const arg = {
   oneOf: <F extends Fields>(name: string, fields: F, description?: string) =>
     new Arg<Partial<Values<F>>>(inputType(name, fields, description, true) as never, checkOf(fields) as never),
   list: <T>(item: Arg<T>, max: number) => new Arg<T[]>([item.type] as never, z.array(item.check).max(max)),
+}
+
+const JSON_DEPTH = 20
+
+function checkJson(value: unknown, context: { addIssue(message: string): void }): void {
+  const fault = jsonFault(value, JSON_DEPTH)
+  if (fault) context.addIssue(fault)
+}
+
+function jsonFault(value: unknown, depth: number): string | null {
+  if (typeof value === 'string') return wellFormed.safeParse(value).error?.issues[0]?.message ?? null
+  if (typeof value !== 'object' || value === null) return null
+  if (depth === 0) return `must be at most ${JSON_DEPTH} levels deep`
+  const members: unknown[] = Array.isArray(value) ? value : Object.entries(value).flat()
+  for (const member of members) {
+    const fault = jsonFault(member, depth - 1)
+    if (fault) return fault
+  }
+  return null
 }
 
 function checkOf(fields: Fields): z.ZodType {

@@ -66,7 +66,9 @@ export const builder = new SchemaBuilder<Types>({
     encodeGlobalID: (type, id) => encodeId(type as NodeName, String(id)),
     decodeGlobalID: (text) => {
       const decoded = decodeId(text)
-      if (!decoded) throw new InvalidInputError([{ path: ['id'], message: 'expected the id of a node' }])
+      // A project has an id already, for lists of them; what it is, no body says yet.
+      if (!decoded || !builder.configStore.hasConfig(decoded.typename))
+        throw new InvalidInputError([{ path: ['id'], message: 'expected the id of a node' }])
       return decoded
     },
     nodeQueryOptions: {

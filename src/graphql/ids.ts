@@ -4,12 +4,14 @@ import { decodeTypeId, encodeTypeId } from '../lib/type-id.ts'
 export const ID_PREFIX = {
   Org: 'org',
   User: 'usr',
+  Agent: 'agt',
   Session: 'ses',
   AuditEvent: 'aud',
   Space: 'spc',
   Room: 'rom',
   Deck: 'dck',
   Story: 'sty',
+  Project: 'prj',
 } as const
 export type NodeName = keyof typeof ID_PREFIX
 

@@ -7,6 +7,8 @@ export type MemberRoleChanged = { orgId: string; userId: string; from: Role; to:
 export type UserErased = { orgId: string; userId: string; by: Actor }
 /** Removes up to `limit` rows of the org and says how many went; fewer than `limit` means that none are left. */
 export type OrgPurgeStep = { orgId: string; limit: number }
+/** What an admin wants an agent's budgets to be; whoever enforces them throws InvalidInputError at what it cannot. */
+export type AgentBudgets = { orgId: string; budgets: readonly unknown[] }
 
 /**
  * What bodies above want to hear of (ID-41). They register at start; a hook runs inside the operation that makes the
@@ -31,13 +33,16 @@ const membershipRevoked = hookList<MembershipRevoked>()
 const memberRoleChanged = hookList<MemberRoleChanged>()
 const userErased = hookList<UserErased>()
 const orgPurgeStep = hookList<OrgPurgeStep, number>()
+const agentBudgets = hookList<AgentBudgets>()
 
 export const onMembershipRevoked = membershipRevoked.register
 export const onMemberRoleChanged = memberRoleChanged.register
 export const onUserErased = userErased.register
 export const onOrgPurgeStep = orgPurgeStep.register
+export const checkAgentBudgets = agentBudgets.register
 
 export const membershipWasRevoked = membershipRevoked.run
 export const memberRoleWasChanged = memberRoleChanged.run
 export const userWasErased = userErased.run
 export const purgeOrgStep = orgPurgeStep.run
+export const agentBudgetsAreChecked = agentBudgets.run

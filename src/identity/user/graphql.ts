@@ -2,7 +2,9 @@ import { builder, callerOf } from '../../graphql/builder.ts'
 import { ACCOUNTS, type Account } from '../../graphql/caller.ts'
 import { enumOf } from '../../graphql/enums.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
-import { seesEmail } from './access.ts'
+import { seesAgents } from '../agent/access.ts'
+import { agentById } from '../agent/loads.ts'
+import { findableUsers, seesEmail } from './access.ts'
 
 const TYPES = ['human', 'agent'] as const
 const STATUSES = ['invited', 'active', 'disabled', 'erased'] as const
@@ -19,17 +21,7 @@ builder.prismaNode('User', {
   description: 'A person or an agent. The row itself grants nothing; memberships and spaces do.',
   id: { resolve: (user) => user.id },
   nullable: true,
-  // Who is visible is row security's to say: people with a membership or a home in the org, for guests those in their
-  // room. By their id participants find only whom they meet in their spaces, since they have no directory of the org
-  // (ID-4); without standing in the org one sees oneself alone.
-  findUnique: (id, context) => {
-    const { standing, userId } = callerOf(context)
-    if (standing === null) return { id, AND: [{ id: userId }] }
-    if (standing !== 'PARTICIPANT') return { id }
-    const space = { members: { some: { userId } } }
-    const met = [{ spaceMemberships: { some: { space } } }, { roomParticipants: { some: { room: { space } } } }]
-    return { id, OR: [{ id: userId }, ...met] }
-  },
+  findUnique: (id, context) => ({ id, AND: [findableUsers(callerOf(context))] }),
   fields: (t) => ({
     displayName: t.exposeString('displayName', { description: 'What others see; two people may share one.' }),
     type: t.field({
@@ -45,13 +37,20 @@ builder.prismaNode('User', {
     avatarIcon: t.exposeString('avatarIcon', { description: 'Opaque to the server; empty for none.' }),
     email: t.string({
       nullable: true,
-      ...perViewer('Shown to oneself and to owners and admins of the org.'),
-      resolve: (user, _args, { caller }) => (seesEmail(caller, user.id) ? user.email : null),
+      ...perViewer('Shown to oneself, and to owners and admins of an org that both are of.'),
+      resolve: async (user, _args, context) => ((await seesEmail(context, user.id)) ? user.email : null),
     }),
     status: t.field({
       type: UserStatusEnum,
       description: 'Whether they can sign in.',
       resolve: (user) => user.status as (typeof STATUSES)[number],
+    }),
+    agent: t.field({
+      type: 'Agent',
+      nullable: true,
+      ...perViewer('What it may do, if it is an agent. For whoever reads the org’s shared things.'),
+      resolve: ({ id, account }, _args, context) =>
+        account === 'agent' && seesAgents(context.caller) ? agentById(context, id) : null,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was made.' }),
   }),
