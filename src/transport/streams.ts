@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { actorId, type Caller, credentialId, meets, type Need } from '../graphql/caller.ts'
 import { requestError } from '../graphql/request-errors.ts'
 import type { Held } from '../identity/index.ts'
+import { streamsRefused } from '../lib/metrics.ts'
 import type { Bus } from '../live/bus.ts'
 import type { IdentityHint } from '../live/hints.ts'
 import { outside } from '../live/outside.ts'
@@ -76,6 +77,9 @@ export class Streams {
   /**
    * Takes a stream into the books and checks its credential once more: what happened between its authentication and now
    * would be missed. Throws RATE_LIMITED over the bounds of PLAT-34.
+   *
+   * Those bounds are of this process, since it is its memory that sockets and streams take. A count shared by all would
+   * have to be leased, and whom a killed process leaves counted would be refused just when all of them come back.
    */
   register(stream: Stream): Registration {
     if (this.#draining) throw requestError('SHUTTING_DOWN')
@@ -83,6 +87,7 @@ export class Streams {
     const actor = `${kind}:${actorId(caller)}`
     const count = this.#counts.get(actor) ?? 0
     if (count >= this.#options.limits[`${kind}s`]) {
+      streamsRefused.inc({ bound: `${kind}s` })
       throw requestError('RATE_LIMITED', { message: `Too many open ${kind}s; close one first.` })
     }
     this.#counts.set(actor, count + 1)

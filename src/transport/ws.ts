@@ -5,6 +5,7 @@ import { type ConnectionInitMessage, handleProtocols, makeServer } from 'graphql
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Caller } from '../graphql/caller.ts'
 import { isRequestError, requestError } from '../graphql/request-errors.ts'
+import { streamsRefused } from '../lib/metrics.ts'
 import type { AuthenticateSocket } from './authenticate-socket.ts'
 import { maskError } from './masking.ts'
 import { publicErrors, publicResult } from './result-json.ts'
@@ -58,6 +59,7 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): We
     onSubscribe: ({ extra }, id, payload) => {
       if (streams.draining) return [requestError('SHUTTING_DOWN')]
       if (extra.socket.working > bounds.operations) {
+        streamsRefused.inc({ bound: 'operations' })
         return [requestError('RATE_LIMITED', { message: 'Too many operations at once on this socket.' })]
       }
       return operations.prepare(extra.socket, extra.caller as Caller, id, payload)
@@ -102,7 +104,10 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): We
   async function take(socket: Socket, message: string, receive: (message: string) => Promise<void>): Promise<void> {
     socket.heard()
     if (!socket.isOpen) return // sent before the peer knew
-    if (!socket.admits(bounds.messagesPerMinute)) return socket.close(CLOSE.tooMany)
+    if (!socket.admits(bounds.messagesPerMinute)) {
+      streamsRefused.inc({ bound: 'messages' })
+      return socket.close(CLOSE.tooMany)
+    }
     socket.working += 1
     try {
       await receive(message)
