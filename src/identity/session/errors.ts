@@ -1,7 +1,7 @@
 import { errorType } from '../../graphql/error-types.ts'
 import { DomainError } from '../../graphql/errors.ts'
 
-export const SIGN_IN_FAILED = 'The email or the password is not right.'
+export const SIGN_IN_FAILED = 'The email, the password, the code or the link is not right.'
 
 /** One answer, whatever did not fit (ID-23). */
 export class SignInFailedError extends DomainError {

@@ -41,7 +41,7 @@ export const sessionRevoked = defineEvent('session.revoked', {
   payload: z.strictObject({ userId: nodeId('User'), reason: z.enum(REVOKE_REASONS) }),
 })
 
-const FAULTS = ['no_password', 'not_active', 'wrong_password'] as const
+const FAULTS = ['no_password', 'not_active', 'wrong_password', 'wrong_code', 'no_code', 'token_spent'] as const
 export type SignInFault = (typeof FAULTS)[number]
 
 export const signInFailed = defineEvent('auth.sign_in_failed', {

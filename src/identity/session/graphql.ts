@@ -88,7 +88,7 @@ builder.prismaNode('Session', {
 export const [SessionConnection, SessionEdge] = connectionType('Session', 'Session')
 
 /** The token and the secret exist in this answer alone. */
-const signedIn = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, SignedIn>): FieldMap => ({
+export const signedIn = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, SignedIn>): FieldMap => ({
   session: t.prismaField({
     type: 'Session',
     description: 'The sign-in that was made; the rest of the document runs as its person.',
@@ -101,7 +101,7 @@ const signedIn = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, SignedIn>
   }),
 })
 
-const delivery = arg.enum(SessionDeliveryEnum).optional().describe('COOKIE when left out.')
+export const delivery = arg.enum(SessionDeliveryEnum).optional().describe('COOKIE when left out.')
 
 mutation('sessionCreateAnonymous', {
   description:

@@ -56,7 +56,7 @@ export async function endSurplusSessions(caller: SessionCaller): Promise<void> {
 }
 
 /** Null for what is no address, such as a socket file's. */
-function ipOf(address: string): string | null {
+export function ipOf(address: string): string | null {
   const plain = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
   return isIP(plain) ? plain : null
 }
