@@ -9,7 +9,7 @@ import {
   onUserErased,
   type Role,
   revokeMembership,
-  setMemberRole,
+  updateMembership,
 } from '../../src/identity/index.ts'
 import type { Actor } from '../support/actor.ts'
 import type { World } from '../support/world.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 const setRole = async (actor: Actor, person: { userId: string }, role: Role) =>
-  asMutation(await callerFor(actor), (caller) => setMemberRole(caller, { userId: person.userId, role }))
+  asMutation(await callerFor(actor), (caller) => updateMembership(caller, { userId: person.userId, role }))
 const revoke = async (actor: Actor, person: { userId: string }) =>
   asMutation(await callerFor(actor), (caller) => revokeMembership(caller, { userId: person.userId }))
 const roleOf = async ({ userId, orgId }: Actor) => {
@@ -189,8 +189,8 @@ describe('the last owner', () => {
     const [callerA, callerB] = [await callerFor(first), await callerFor(second)]
     for (let round = 0; round < 200; round++) {
       const outcomes = await Promise.all([
-        outcome(asMutation(callerA, (caller) => setMemberRole(caller, { userId: second.userId, role: 'member' }))),
-        outcome(asMutation(callerB, (caller) => setMemberRole(caller, { userId: first.userId, role: 'member' }))),
+        outcome(asMutation(callerA, (caller) => updateMembership(caller, { userId: second.userId, role: 'member' }))),
+        outcome(asMutation(callerB, (caller) => updateMembership(caller, { userId: first.userId, role: 'member' }))),
       ])
       expect(outcomes.sort()).toEqual(['LAST_OWNER', 'done'])
       expect([await roleOf(first), await roleOf(second)].sort()).toEqual(['member', 'owner'])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { operation } from '../../src/db/operation.ts'
 import type { Caller } from '../../src/graphql/caller.ts'
-import { setMemberRole } from '../../src/identity/index.ts'
+import { updateMembership } from '../../src/identity/index.ts'
 import type { Actor, TestRoom } from '../support/actor.ts'
 import { startApp } from '../support/app.ts'
 import { createWorld, type World } from '../support/world.ts'
@@ -31,7 +31,7 @@ const orgOwner = (): Caller => ({
 })
 const setOrgRole = (person: Actor, role: 'viewer' | 'member') =>
   operation('write', { orgId: world.org.id, userId: world.owner.userId }, () =>
-    setMemberRole(orgOwner(), { userId: person.userId, role }),
+    updateMembership(orgOwner(), { userId: person.userId, role }),
   )
 
 it('ROOM-21 withdraws the vote of somebody who becomes a spectator, in all rooms of the space, and says so', async () => {

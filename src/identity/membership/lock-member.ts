@@ -1,16 +1,30 @@
 import { sql, sqlOne } from '../../db/sql.ts'
+import type { Caller } from '../../graphql/caller.ts'
 import { LastOwnerError, NotFoundError } from '../../graphql/errors.ts'
 import type { Role } from './role.ts'
 
-export type LockedMember = { role: Role; joined: boolean; revoked: boolean }
+export type LockedMember = { role: Role; username: string; joined: boolean; revoked: boolean }
+export type Locked = { member: LockedMember | null; own: LockedMember | null }
 
-/** The membership, which nobody else changes until the commit. */
-export async function lockMember(orgId: string, userId: string): Promise<LockedMember> {
-  const [member] = await sql<LockedMember>`
-    SELECT role, joined_at IS NOT NULL AS joined, revoked_at IS NOT NULL AS revoked
-    FROM identity.memberships WHERE org_id = ${orgId} AND user_id = ${userId} FOR NO KEY UPDATE`
+/** A membership and the caller's own, in the order in which everybody locks them; nobody else changes them until the commit. */
+export async function lockMembers({ orgId, userId: callerId }: Caller, userId: string): Promise<Locked> {
+  const ids = callerId === undefined ? [userId] : [userId, callerId]
+  const rows = await sql<LockedMember & { userId: string }>`
+    SELECT user_id AS "userId", role, username, joined_at IS NOT NULL AS joined, revoked_at IS NOT NULL AS revoked
+    FROM identity.memberships WHERE org_id = ${orgId} AND user_id = ANY (${ids}::uuid[])
+    ORDER BY user_id FOR NO KEY UPDATE`
+  const of = (id: string | undefined) => rows.find((row) => row.userId === id) ?? null
+  return { member: of(userId), own: of(callerId) }
+}
+
+/** The same of somebody who has a membership: live, invited or ended. */
+export async function lockMember(
+  caller: Caller,
+  userId: string,
+): Promise<{ member: LockedMember; own: LockedMember | null }> {
+  const { member, own } = await lockMembers(caller, userId)
   if (!member) throw new NotFoundError('userId')
-  return member
+  return { member, own }
 }
 
 /**

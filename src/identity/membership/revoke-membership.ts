@@ -1,28 +1,30 @@
-import { sql } from '../../db/sql.ts'
+import { operation } from '../../db/operation.ts'
 import type { Caller } from '../../graphql/caller.ts'
-import { record } from '../../platform/index.ts'
-import { membershipWasRevoked } from '../hooks.ts'
-import { revokeSessionsIn } from '../session/revoke-sessions.ts'
-import { requireMayChange } from './access.ts'
+import { type Context, scopeOf } from '../../graphql/context.ts'
+import { signOut } from '../session/end-session.ts'
+import { asLocked, requireMayChange } from './access.ts'
+import { endMembership } from './end-membership.ts'
 import { memberRevoked } from './events.ts'
 import { lockMember, requireAnotherOwner } from './lock-member.ts'
 
-/**
- * Ends a membership: the person's sessions that are active in the org end with it, and bodies above take back what hung on
- * it (ID-38, 39). Again, it does nothing.
- */
+/** Ends a membership, or an invitation (ID-38, 39). Again, it does nothing. */
 export async function revokeMembership(caller: Caller, { userId }: { userId: string }): Promise<{ userId: string }> {
-  const { orgId } = caller
-  const { role, joined, revoked } = await lockMember(orgId, userId)
-  requireMayChange(caller, role)
-  if (revoked) return { userId }
-  if (role === 'owner' && joined) await requireAnotherOwner(orgId, userId)
-
-  await sql`
-    UPDATE identity.memberships SET revoked_at = now(), revoked_by = ${caller.userId}
-    WHERE org_id = ${orgId} AND user_id = ${userId}`
-  await revokeSessionsIn(caller, userId)
-  await record(caller, memberRevoked, { target: { kind: 'User', id: userId }, payload: { role } })
-  if (joined) await membershipWasRevoked({ orgId, userId, by: caller })
+  const { member, own } = await lockMember(caller, userId)
+  requireMayChange(caller, member.role)
+  if (member.revoked) return { userId }
+  if (member.role === 'owner' && member.joined) await requireAnotherOwner(caller.orgId, userId)
+  requireMayChange(asLocked(caller, own), member.role)
+  await endMembership(caller, { ...member, userId }, memberRevoked)
   return { userId }
+}
+
+/** The same as a mutation: whoever ends their own is nobody from then on. */
+export async function revokeMember(
+  caller: Caller,
+  input: { userId: string },
+  context: Context,
+): Promise<{ userId: string }> {
+  await operation('write', scopeOf(caller, context.requestId), () => revokeMembership(caller, input))
+  if (caller.kind === 'session' && caller.userId === input.userId) signOut(context, caller)
+  return input
 }
