@@ -1,20 +1,22 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import { prisma } from '../../db/prisma.ts'
-import type { AuditEvent } from '../../generated/prisma/client.ts'
+import type { AuditEvent, Prisma } from '../../generated/prisma/client.ts'
 import { arg, argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
 import { PAGE_DEFAULT, PAGE_MAX } from '../../graphql/keyset.ts'
+import { requestError } from '../../graphql/request-errors.ts'
 import { requireNeed } from '../../graphql/require-need.ts'
 import { BEGINNING, encodePosition, type Position, positionOf } from './cursor.ts'
-import { placeOfNow, readFeed } from './feed.ts'
+import { type FeedPlace, placeOfNow, readFeed } from './feed.ts'
 import { followFeed } from './feed-source.ts'
 import { auditFilter } from './filter.ts'
+import { knowsIdsOf } from './named-ids.ts'
 
 type Item = { event: AuditEvent; position: Position }
 
-const AuditFeedItemType = builder.objectRef<Item>('AuditFeedItem').implement({
+export const AuditFeedItemType = builder.objectRef<Item>('AuditFeedItem').implement({
   description: 'One event of the feed.',
   fields: (t) => ({
     event: t.field({
@@ -48,16 +50,17 @@ const AuditFeedPageType = builder
     }),
   })
 
-/** The events at these positions, in that order. */
-async function itemsAt(
+/** The events at these positions, in that order; without those that `readable` leaves out. */
+export async function itemsAt(
   positions: readonly Position[],
   context: Context,
   info: GraphQLResolveInfo,
   path: string[],
+  readable: Prisma.AuditEventWhereInput = {},
 ): Promise<Item[]> {
   if (positions.length === 0) return []
   const selection = queryFromInfo({ context, info, typeName: 'AuditEvent', path })
-  const where = { orgId: callerOf(context).orgId, id: { in: positions.map(({ id }) => id) } }
+  const where = { AND: [{ orgId: callerOf(context).orgId, id: { in: positions.map(({ id }) => id) } }, readable] }
   const events: AuditEvent[] = await prisma.auditEvent.findMany({ ...selection, where } as never)
   const byId = new Map(events.map((event) => [event.id, event]))
   return positions.flatMap((position) => {
@@ -66,7 +69,7 @@ async function itemsAt(
   })
 }
 
-const ORDER = 'in an order that is the same for every reader: an event is never skipped and never repeated'
+export const ORDER = 'in an order that is the same for every reader: an event is never skipped and never repeated'
 const after = arg
   .exact(200)
   .nullable()
@@ -76,10 +79,14 @@ const read = argumentsOf({
   first: arg.int(1, PAGE_MAX).nullable().describe(`1 to ${PAGE_MAX}; ${PAGE_DEFAULT} when left out.`),
   filter: auditFilter.nullable(),
 })
-const follow = argumentsOf({
+export const follow = argumentsOf({
   after: after.describe('Without it the stream begins with what happens from now on.'),
   filter: auditFilter.nullable(),
 })
+
+/** Where a stream begins: behind that cursor, or now. */
+export const placeFrom = async (after: string | null | undefined, orgId: string): Promise<FeedPlace> =>
+  after == null ? placeOfNow() : { position: await positionOf(after, orgId) }
 
 builder.queryField('auditFeed', (t) =>
   t.field({
@@ -90,6 +97,7 @@ builder.queryField('auditFeed', (t) =>
     resolve: async (_root, args, context, info) => {
       const { after, first, filter } = read.values(args)
       const { orgId } = callerOf(context)
+      if (!(await knowsIdsOf(filter, {}, context))) throw requestError('NOT_FOUND')
       const position = after == null ? BEGINNING : await positionOf(after, orgId)
       const page = await readFeed(orgId, { position }, first ?? PAGE_DEFAULT, filter ?? null)
       return {
@@ -111,7 +119,8 @@ builder.subscriptionField('auditFeed', (t) =>
     subscribe: async (_root, args, context) => {
       const caller = requireNeed('admin', context)
       const { after, filter } = follow.values(args)
-      const place = after == null ? await placeOfNow() : { position: await positionOf(after, caller.orgId) }
+      if (!(await knowsIdsOf(filter, {}, context))) throw requestError('NOT_FOUND')
+      const place = await placeFrom(after, caller.orgId)
       return followFeed({ ...scopeOf(caller, context.requestId), orgId: caller.orgId }, place, filter ?? null)
     },
     resolve: async (position, _args, context, info) => {

@@ -59,6 +59,7 @@ export const auditFilter = filterOf('AuditFilter', {
   targetId: byTarget(),
   spaceId: by.id('Space', { column: 'spaceId', nullable: true }),
   roomId: by.id('Room', { column: 'roomId', nullable: true }),
+  projectId: by.id('Project', { column: 'projectId', nullable: true }),
   requestId: by.uuid({ column: 'requestId', nullable: true }),
   createdAt: by.instant({ column: 'createdAt' }),
 })

@@ -1,15 +1,11 @@
-import { prisma } from '../../db/prisma.ts'
-import { argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
-import { connectionType, pageOf } from '../../graphql/connection.ts'
+import { connectionType } from '../../graphql/connection.ts'
 import { encodeId, isNodeName } from '../../graphql/ids.ts'
-import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { visibleEvents } from './access.ts'
 import { cursorOf } from './cursor.ts'
 import { ActorKindEnum, AuditCategoryEnum } from './enums.ts'
-import { auditFilter } from './filter.ts'
-import { payloadFor, showInFull } from './payload.ts'
+import { payloadFor } from './payload.ts'
 import type { ActorKind } from './record.ts'
 import type { EventCategory } from './registry.ts'
 
@@ -72,26 +68,4 @@ builder.prismaNode('AuditEvent', {
   }),
 })
 
-const [AuditEventConnection, AuditEventEdge] = connectionType('AuditEvent', 'AuditEvent')
-const read = argumentsOf({ filter: auditFilter.nullable() })
-
-builder.queryField('auditEvents', (t) =>
-  t.connection(
-    {
-      type: 'AuditEvent',
-      nullable: true,
-      description: 'The audit log, newest first, for owners and admins: every event, payloads in full.',
-      args: read.args,
-      authScopes: { needs: 'admin' },
-      resolve: pageOf({
-        type: 'AuditEvent',
-        order: NEWEST_FIRST,
-        model: prisma.auditEvent,
-        where: (context, args) => ({ AND: [{ orgId: callerOf(context).orgId }, read.values(args).filter ?? {}] }),
-        each: showInFull,
-      }),
-    },
-    AuditEventConnection,
-    AuditEventEdge,
-  ),
-)
+export const [AuditEventConnection, AuditEventEdge] = connectionType('AuditEvent', 'AuditEvent')

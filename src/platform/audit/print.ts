@@ -33,7 +33,7 @@ function printType({ name, category, durable, deliverable, projection, payload, 
 }
 
 /** A JSON schema in the notation of TypeScript. */
-function printShape(shape: Shape): string {
+export function printShape(shape: Shape): string {
   const { type, node, enum: values, anyOf, oneOf, items } = shape
   if (node) return `ID<${node}>`
   if ('const' in shape) return JSON.stringify(shape.const)

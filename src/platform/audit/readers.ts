@@ -7,9 +7,29 @@ import { type Caller, meets } from '../../graphql/caller.ts'
  */
 export type Readers = (caller: Caller) => Prisma.AuditEventWhereInput | null
 
-/** What belongs to the org as a whole: for whoever reads the org's shared things. */
-export const orgReaders: Readers = (caller) =>
-  meets('viewer', caller) ? { spaceId: null, roomId: null, projectId: null, ticketId: null } : null
+const PLACES = ['spaceId', 'roomId', 'projectId', 'ticketId'] as const
+export type Place = (typeof PLACES)[number]
+
+const readersOf = new Map<Place, Readers>()
+
+/** Called once by the body that has such places: whose the rows are that name one. Until then they are nobody's. */
+export function registerPlace(place: Place, readers: Readers): void {
+  readersOf.set(place, readers)
+}
+
+/**
+ * A row belongs to whoever reads in every place that it names, and to whoever reads the org's shared things where it names
+ * none.
+ */
+export const placeReaders: Readers = (caller) => {
+  if (!meets('viewer', caller)) return null
+  return {
+    AND: PLACES.map((place) => {
+      const there = readersOf.get(place)?.(caller)
+      return there ? { OR: [{ [place]: null }, there] } : { [place]: null }
+    }),
+  }
+}
 
 /** What the feed never shows. */
 export const nobody: Readers = () => null

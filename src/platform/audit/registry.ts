@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Projection, payloadAsRecorded } from './projection.ts'
-import { nobody, orgReaders, type Readers } from './readers.ts'
+import { nobody, placeReaders, type Readers } from './readers.ts'
 
 /** `activity` shows in the feeds of those it concerns; `audit_only` to admins alone. */
 const EVENT_CATEGORIES = ['activity', 'audit_only'] as const
@@ -14,7 +14,7 @@ type Definition<P extends object> = {
   deliverable?: true
   /** Ids, names of changed fields, states and figures; nothing that people wrote, no secret (PLAT-14, ROOM-8). */
   payload: z.ZodType<P>
-  /** Of an `activity` type: who may read it in the activity feed. Without it: an org's own events by whoever reads it. */
+  /** Of an `activity` type: who may read it in the activity feed. Without it: whoever reads where it happened. */
   readers?: Readers
   /** What others than admins get. Without it: the payload. */
   projection?: Projection<P>
@@ -50,7 +50,7 @@ export function defineEvent<P extends object>(name: string, definition: Definiti
     payload,
     durable: durable ?? false,
     deliverable: deliverable ?? false,
-    readers: category === 'activity' ? (readers ?? orgReaders) : nobody,
+    readers: category === 'activity' ? (readers ?? placeReaders) : nobody,
     projection: projection ?? (payloadAsRecorded as Projection<P>),
     description: description ?? '',
   }
