@@ -68,3 +68,37 @@ export const spectatorSet = defineEvent('space.spectator_set', {
   payload: z.strictObject({ userId, spectator: z.boolean(), voteWithdrawn: z.boolean() }),
   projection: inSpace,
 })
+
+// Custody (ROOM-19): what admins of the org, and owners, do to a space as a whole.
+
+const inCustody = { category: 'audit_only', durable: true, projection: inSpace } as const
+
+export const spaceArchived = defineEvent('space.archived', {
+  ...inCustody,
+  description: 'An admin of the org took a space out of the directory.',
+  payload: z.strictObject({}),
+})
+
+export const spaceUnarchived = defineEvent('space.unarchived', {
+  ...inCustody,
+  description: 'An admin of the org put a space into the directory again.',
+  payload: z.strictObject({}),
+})
+
+export const spaceClaimed = defineEvent('space.claimed', {
+  ...inCustody,
+  description: 'An admin of the org became owner of an abandoned space.',
+  payload: z.strictObject({ userId }),
+})
+
+export const ownerAdded = defineEvent('space.owner_added', {
+  ...inCustody,
+  description: 'An admin of the org made a member of a space its owner.',
+  payload: z.strictObject({ userId }),
+})
+
+export const spaceDeleted = defineEvent('space.deleted', {
+  ...inCustody,
+  description: 'A space was deleted with everything in it.',
+  payload: z.strictObject({ slug: z.string() }),
+})

@@ -42,8 +42,9 @@ builder.prismaNode('Space', {
     archivedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Since when the directory does not list it.',
-      resolve: async ({ id, archivedAt }, _args, context) => ((await seesSpace(context, id)) ? archivedAt : null),
+      ...perViewer('Since when the directory does not list it. For members, and admins of the org.'),
+      resolve: async ({ id, archivedAt }, _args, context) =>
+        meets('admin', context.caller) || (await seesSpace(context, id)) ? archivedAt : null,
     }),
     abandoned: t.boolean({
       nullable: true,

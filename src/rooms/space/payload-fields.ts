@@ -18,6 +18,19 @@ export function spaceField<Parent extends { spaceId: string }>(
   })
 }
 
+/** The space as the directory shows it, to an admin who need not be in it: nothing of what is in it. */
+export function listedSpaceField<Parent extends { spaceId: string }>(
+  t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Parent>,
+) {
+  return t.prismaField({
+    type: 'Space',
+    nullable: true,
+    description: 'The space as it is now; to who is no member, what the directory shows.',
+    resolve: (query, { spaceId }, _args, context) =>
+      prisma.space.findUnique({ ...query, where: { orgId_id: { orgId: callerOf(context).orgId, id: spaceId } } }),
+  })
+}
+
 /** The membership a mutation changed; null once there is none. */
 export function memberField<Parent extends { spaceId: string; userId: string }>(
   t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Parent>,

@@ -1,9 +1,10 @@
 import { prisma } from '../../db/prisma.ts'
 import { arg, argumentsOf } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
+import { meets } from '../../graphql/caller.ts'
 import { by } from '../../graphql/columns.ts'
 import { pageOf } from '../../graphql/connection.ts'
-import { InvalidInputError } from '../../graphql/errors.ts'
+import { ForbiddenError, InvalidInputError } from '../../graphql/errors.ts'
 import { filterOf } from '../../graphql/filters.ts'
 import type { SortKey } from '../../graphql/keyset.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
@@ -17,7 +18,10 @@ const BY_NAME: readonly SortKey[] = [
   { field: 'id', type: 'uuid' },
 ]
 const spaceFilter = filterOf('SpaceFilter', { slug: by.text({ column: 'slug' }), name: by.text({ column: 'name' }) })
-const directory = argumentsOf({ filter: spaceFilter.nullable() })
+const directory = argumentsOf({
+  filter: spaceFilter.nullable(),
+  includeArchived: arg.boolean().optional().describe('Archived ones too; for owners and admins, who may unarchive them.'),
+})
 
 builder.queryField('spaces', (t) =>
   t.connection(
@@ -32,9 +36,12 @@ builder.queryField('spaces', (t) =>
         type: 'Space',
         order: BY_NAME,
         model: prisma.space,
-        where: (context, args) => ({
-          AND: [{ orgId: callerOf(context).orgId, archivedAt: null }, directory.values(args).filter ?? {}],
-        }),
+        where: (context, args) => {
+          const { filter, includeArchived = false } = directory.values(args)
+          const caller = callerOf(context)
+          if (includeArchived && !meets('admin', caller)) throw new ForbiddenError('Only admins list archived spaces.')
+          return { AND: [{ orgId: caller.orgId, ...(!includeArchived && { archivedAt: null }) }, filter ?? {}] }
+        },
       }),
     },
     SpaceConnection,
