@@ -39,9 +39,10 @@ export class BoundedWriter {
 
   /** False when the peer is too far behind. */
   write(json: string): boolean {
-    const onEmptyLine = this.#writer.unsent === 0
+    const waiting = this.#writer.unsent
+    const onEmptyLine = waiting === 0
     if (onEmptyLine) this.#uncounted = 0
-    if (this.unsent > UNSENT_MAX) {
+    else if (waiting - this.#uncounted > UNSENT_MAX) {
       streamsCollapsed.inc()
       return false
     }

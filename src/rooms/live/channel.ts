@@ -7,7 +7,8 @@ import { recheckCallers } from '../../identity/index.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { Sink } from '../../live/direct-stream.ts'
 import type { RoomEvent } from './event-payloads.ts'
-import { presentUserIds, REPLAY_MAX, type RoomRead, readRoom } from './read-room.ts'
+import { missedBy } from './missed.ts'
+import { presentUserIds, REPLAY_MAX, readRoom } from './read-room.ts'
 import { type MaskResult, RenderPass } from './render-pass.ts'
 import type { SharedQuery } from './shared-query.ts'
 import { Unreadable, UnreadableError } from './unreadable.ts'
@@ -127,7 +128,7 @@ export class Channel {
         orgId,
         roomId,
         after: this.#oldest(followers),
-        users: followers.map(({ caller }) => caller.userId),
+        users: [...new Set(followers.map(({ caller }) => caller.userId))],
         guests: of === 'guests',
       })
       if (read.version === null) return this.#endAll()
@@ -135,10 +136,12 @@ export class Channel {
 
       const pass = new RenderPass(this.audience, this.#mask)
       const snapshot = this.#made('RoomSnapshot', read.version, {})
+      const missedSince = missedBy(read)
       for (const follower of followers) {
         if (!read.viewers.has(follower.caller.userId)) this.#end(follower)
         else if (!follower.lagging && follower.sent !== read.version) {
-          await this.#deliver(follower, eventsFor(follower, read) ?? [snapshot], pass)
+          const rendering = this.#deliver(follower, missedSince(follower.sent) ?? [snapshot], pass)
+          if (rendering) await rendering
         }
       }
       if (this.#presenceDue) await this.#tellPresence(pass)
@@ -161,21 +164,39 @@ export class Channel {
 
   /** From where stored events are needed: the least version that a follower who can be replayed has. */
   #oldest(followers: readonly Follower[]): bigint {
-    const versions = followers
-      .filter(({ sent, lagging }) => sent !== null && !lagging)
-      .map(({ sent }) => sent as bigint)
-    const replayable = versions.filter((sent) => this.version - sent <= REPLAY_MAX)
-    return replayable.toSorted((a, b) => (a < b ? -1 : 1))[0] ?? this.version
+    let oldest = this.version
+    for (const { sent, lagging } of followers) {
+      if (sent !== null && !lagging && sent < oldest && this.version - sent <= REPLAY_MAX) oldest = sent
+    }
+    return oldest
   }
 
-  async #deliver(follower: Follower, events: readonly RoomEvent[], pass: RenderPass): Promise<void> {
+  /** At once while the frames are there, which is so for all but the first who ask; otherwise a promise of the rest. */
+  #deliver(follower: Follower, events: readonly RoomEvent[], pass: RenderPass): Promise<void> | undefined {
+    for (const [at, event] of events.entries()) {
+      const frame = pass.rendered(follower.query, event)
+      if (frame === undefined) return this.#renderAndDeliver(follower, events.slice(at), pass)
+      if (!this.#send(follower, event, frame)) return undefined
+    }
+    return undefined
+  }
+
+  async #renderAndDeliver(follower: Follower, events: readonly RoomEvent[], pass: RenderPass): Promise<void> {
     for (const event of events) {
       const frame = await pass.frame(follower.query, event, follower.caller)
       if (!this.#followers.has(follower)) return // left while it was rendered
-      if (!follower.sink.send(frame)) return this.#lag(follower)
+      if (!this.#send(follower, event, frame)) return
+    }
+  }
+
+  #send(follower: Follower, event: RoomEvent, frame: string): boolean {
+    const taken = follower.sink.send(frame)
+    if (!taken) this.#lag(follower)
+    else {
       follower.sent = event.version
       if (event.type === 'RoomSnapshot') this.#told.delete(follower)
     }
+    return taken
   }
 
   /** Drops what a slow peer has not been sent; once it has taken the rest it gets a snapshot (ROOM-173). */
@@ -228,13 +249,4 @@ export class Channel {
     this.remove(follower)
     follower.sink.end(json)
   }
-}
-
-/** What the follower has not seen, without a gap; null when only a snapshot can say it. */
-function eventsFor({ sent }: Follower, { version, events }: RoomRead): RoomEvent[] | null {
-  if (sent === null || version === null || sent > version) return null
-  const missed = events.filter((event) => (event.version as bigint) > sent)
-  const contiguous = missed.every((event, at) => event.version === sent + BigInt(at) + 1n)
-  const complete = missed.length === Number(version - sent) && missed.length <= REPLAY_MAX
-  return contiguous && complete ? missed : null
 }

@@ -22,10 +22,16 @@ export class RenderPass {
   readonly #mask: MaskResult
   readonly #loads = new Map<object, unknown>()
   readonly #frames = new Map<SharedQuery, Map<RoomEvent, Promise<string>>>()
+  readonly #rendered = new Map<SharedQuery, Map<RoomEvent, string>>()
 
   constructor(audience: Audience, mask: MaskResult) {
     this.#audience = audience
     this.#mask = mask
+  }
+
+  /** The shared frame of an event, if it is there already. */
+  rendered(query: SharedQuery, event: RoomEvent): string | undefined {
+    return this.#rendered.get(query)?.get(event)
   }
 
   /** The frame of an event for one subscriber: the shared one, or one of their own where the selection depends on them. */
@@ -34,9 +40,16 @@ export class RenderPass {
     if (isPerViewer(schema, document, operationName, event.type)) return this.#render(query, event, viewer)
     const frames = this.#frames.get(query) ?? new Map<RoomEvent, Promise<string>>()
     this.#frames.set(query, frames)
-    const shared = frames.get(event) ?? this.#render(query, event, null)
+    const shared = frames.get(event) ?? this.#renderShared(query, event)
     frames.set(event, shared)
     return shared
+  }
+
+  async #renderShared(query: SharedQuery, event: RoomEvent): Promise<string> {
+    const frame = await this.#render(query, event, null)
+    const rendered = this.#rendered.get(query) ?? new Map<RoomEvent, string>()
+    this.#rendered.set(query, rendered.set(event, frame))
+    return frame
   }
 
   async #render(query: SharedQuery, event: RoomEvent, caller: UserCaller | null): Promise<string> {
