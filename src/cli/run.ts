@@ -23,6 +23,8 @@ const COMMANDS: Record<string, Entry> = {
     usage: '--org SLUG --email EMAIL --role ROLE --name NAME',
     load: () => import('./user-create.ts'),
   },
+  'export org': { usage: '--org SLUG --out DIR', load: () => import('./export-org.ts') },
+  'export audit': { usage: '--org SLUG --out DIR', load: () => import('./export-audit.ts') },
 }
 
 export const DONE = 0

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { readConfig } from '../config.ts'
-import { bringUpToDate, openDatabase, requireIsolation } from '../db/database.ts'
+import { bringUpToDate, type Database, openDatabase, requireIsolation } from '../db/database.ts'
 import { closePool, openPool } from '../db/pool.ts'
 import { configureIdentity } from '../identity/index.ts'
 import { createLog } from '../log.ts'
 import { createRateLimiter } from '../platform/index.ts'
 
 /** Runs use-cases from the command line, beside a server or without one. */
-export async function withDatabase<T>(body: () => Promise<T>): Promise<T> {
+export async function withDatabase<T>(body: (database: Database) => Promise<T>): Promise<T> {
   const config = readConfig()
   const opened = new AsyncDisposableStack()
   try {
@@ -24,7 +24,7 @@ export async function withDatabase<T>(body: () => Promise<T>): Promise<T> {
     })
     opened.defer(closePool)
     configureIdentity(config, createRateLimiter({ secret: randomBytes(32) }))
-    return await body()
+    return await body(database)
   } finally {
     await opened.disposeAsync()
   }
