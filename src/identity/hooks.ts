@@ -1,5 +1,6 @@
 import type { Actor } from '../platform/index.ts'
 import type { Role } from './membership/role.ts'
+import { actorOfConsequences } from './org/archived.ts'
 
 export type MembershipRevoked = { orgId: string; userId: string; by: Actor }
 export type MemberRoleChanged = { orgId: string; userId: string; from: Role; to: Role; by: Actor }
@@ -29,6 +30,13 @@ function hookList<Change, Result = void>() {
   }
 }
 
+/** What follows is recorded in the name of whoever caused it, where the org lets them write. */
+function inTheNameOf<Change extends { by: Actor }>(run: (change: Change) => Promise<unknown>) {
+  return async (change: Change): Promise<void> => {
+    await run({ ...change, by: await actorOfConsequences(change.by) })
+  }
+}
+
 const membershipRevoked = hookList<MembershipRevoked>()
 const memberRoleChanged = hookList<MemberRoleChanged>()
 const userErased = hookList<UserErased>()
@@ -41,8 +49,8 @@ export const onUserErased = userErased.register
 export const onOrgPurgeStep = orgPurgeStep.register
 export const checkAgentBudgets = agentBudgets.register
 
-export const membershipWasRevoked = membershipRevoked.run
-export const memberRoleWasChanged = memberRoleChanged.run
-export const userWasErased = userErased.run
+export const membershipWasRevoked = inTheNameOf(membershipRevoked.run)
+export const memberRoleWasChanged = inTheNameOf(memberRoleChanged.run)
+export const userWasErased = inTheNameOf(userErased.run)
 export const purgeOrgStep = orgPurgeStep.run
 export const agentBudgetsAreChecked = agentBudgets.run

@@ -5,6 +5,7 @@ import { flushKeyUse } from './api-key/key-use.ts'
 import { identitySettings } from './settings.ts'
 
 const ROWS_A_PASS = 5_000
+const NONCES_A_PASS = 10_000
 
 /** Removes sign-ins that ended more than 30 days ago; they opened nothing since (ID-20). */
 export function pruneSessions(): Promise<number> {
@@ -19,7 +20,19 @@ export function pruneSessions(): Promise<number> {
   )
 }
 
+/** Nonces of intents that ended more than two minutes ago (ID-49), the oldest first. */
+export function pruneIntentNonces(): Promise<number> {
+  return drainInPasses(NONCES_A_PASS, () =>
+    operation('sweep', {}, async () => {
+      const { removed } = await sqlOne<{ removed: number }>`
+        SELECT identity.maint_prune_intent_nonces(${NONCES_A_PASS}) AS removed`
+      return removed
+    }),
+  )
+}
+
 export const identitySweeps: readonly Sweep[] = [
   { name: 'identity_prune', every: 600_000, work: pruneSessions },
+  { name: 'nonce_prune', every: 60_000, work: pruneIntentNonces },
   { name: 'key_last_used', every: 60_000, work: flushKeyUse },
 ]

@@ -1,19 +1,19 @@
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
 import type { SessionCaller } from '../../graphql/caller.ts'
-import { ConflictError, ForbiddenError, invalidInput } from '../../graphql/errors.ts'
-import { cleanText, displayNameFault } from '../../lib/text.ts'
+import { ConflictError, ForbiddenError } from '../../graphql/errors.ts'
+import { cleanText } from '../../lib/text.ts'
 import { newId } from '../../lib/type-id.ts'
 import { type Actor, record } from '../../platform/index.ts'
 import { type Person, type PersonInput, personFor, takeIn } from '../membership/person.ts'
 import { findOrg } from '../session/preauth.ts'
 import { identitySettings } from '../settings.ts'
 import { orgCreated } from './events.ts'
+import { orgNameOf, requireSlug } from './rules.ts'
 import type { OrgSummaryRow } from './summary.ts'
 
 /** What answers and webhooks look like; an org keeps the version it was made under. */
 const API_VERSION = '2026-01-01'
-const SLUG = /^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$/
 
 type NewOrg = { slug: string; name: string; allowAnonymous?: boolean | undefined }
 
@@ -39,16 +39,15 @@ async function makeOrg(
   owner: Person,
   actorIn: (orgId: string) => Actor,
 ): Promise<string> {
-  if (!SLUG.test(slug)) throw invalidInput('slug', 'must have 3 to 40 of a-z, 0-9 and inner hyphens')
-  const fault = displayNameFault(cleanText(name))
-  if (fault) throw invalidInput('name', fault)
+  requireSlug(slug)
+  const shown = orgNameOf(name)
   if (await findOrg(slug)) throw new ConflictError('The slug is taken.')
 
   const orgId = newId()
   await operation('write', { orgId, userId: owner.userId }, async () => {
     await sql`
       INSERT INTO identity.orgs (id, slug, name, api_version, allow_anonymous)
-      VALUES (${orgId}, ${slug}, ${cleanText(name)}, ${API_VERSION}, ${allowAnonymous})`
+      VALUES (${orgId}, ${slug}, ${shown}, ${API_VERSION}, ${allowAnonymous})`
     await takeIn(orgId, owner, 'owner')
     await record(actorIn(orgId), orgCreated, {
       target: { kind: 'Org', id: orgId },

@@ -1,6 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
+import { takesNoWrites } from '../../identity/index.ts'
 import { mayHost } from './access.ts'
 import { change } from './change.ts'
 import { completeWithout } from './complete-without.ts'
@@ -13,14 +14,20 @@ const MOST_CONNECTIONS = 10
 
 /**
  * Makes the caller present by this connection, and a participant the first time (ROOM-50). In a room that nobody leads
- * the first to come who may host does (ROOM-43). Nobody is refused because of connections they had before (ROOM-53).
+ * the first to come who may host does (ROOM-43). Nobody is refused because of connections they had before (ROOM-53). In
+ * an org that takes no writes whoever sees the room may follow it, and nobody comes or goes (ID-59).
  */
 export async function attachToRoom(
   caller: UserCaller,
   roomId: string,
   connectionId: string,
 ): Promise<{ spaceId: string }> {
-  const [, room] = await Promise.all([holdMembershipOfRoom(caller, roomId), lockRoom(caller, roomId)])
+  const [, room, quiet] = await Promise.all([
+    holdMembershipOfRoom(caller, roomId),
+    lockRoom(caller, roomId),
+    takesNoWrites(caller.orgId),
+  ])
+  if (quiet) return { spaceId: room.spaceId }
   await putPresence(caller, room, connectionId)
   const steps = await joinSteps(caller, room)
   if (room.facilitatorId === null && mayHost(caller)) steps.push(facilitatorStep(room, caller.userId, 'AUTO'))
@@ -28,13 +35,16 @@ export async function attachToRoom(
   return { spaceId: room.spaceId }
 }
 
-/** Ends one connection. Of a person with another one open nothing changes (ROOM-52). */
+/**
+ * Ends one connection. Of a person with another one open nothing changes (ROOM-52), nor in an org that takes no writes:
+ * its rounds stay as they are.
+ */
 export async function detachFromRoom(caller: UserCaller, roomId: string, connectionId: string): Promise<void> {
   const gone = await sql`
     DELETE FROM rooms.room_presence
     WHERE org_id = ${caller.orgId} AND room_id = ${roomId} AND connection_id = ${connectionId}
       AND user_id = ${caller.userId} RETURNING 1`
-  if (gone.length > 0) await completeWithout(caller, roomId)
+  if (gone.length > 0 && !(await takesNoWrites(caller.orgId))) await completeWithout(caller, roomId)
 }
 
 /**
