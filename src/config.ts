@@ -30,6 +30,11 @@ const flag = (fallback: boolean) =>
 
 const postgresUrl = z.union([z.literal(''), z.url({ protocol: /^postgres(ql)?$/ })]).default('')
 const redisUrl = z.union([z.literal(''), z.url({ protocol: /^rediss?$/ })]).default('')
+const ranges = z
+  .string()
+  .default('')
+  .transform((text) => (text === '' ? [] : text.split(',').map((range) => range.trim())))
+  .pipe(z.array(z.union([z.cidrv4(), z.cidrv6()])))
 const origins = z
   .string()
   .default('')
@@ -145,10 +150,19 @@ export const VARIABLES = {
   MOOTHALL_QUERY_MAX_ALIASES: int(30, 0, 1_000).describe('Alias bound of one document.'),
   MOOTHALL_QUERY_MAX_TOKENS: int(2_000, 10, 100_000).describe('Token bound of one document.'),
   MOOTHALL_BODY_MAX: bytes('1MiB').describe('Largest request body.'),
+  MOOTHALL_IDEMPOTENCY_TTL: duration('24h').describe('How long an answer is kept under its idempotency key.'),
   MOOTHALL_RATE_PERSON: int(600, 1, 1_000_000).describe('Requests a minute of one person.'),
   MOOTHALL_RATE_AGENT: int(300, 1, 1_000_000).describe('Requests a minute of one agent without a rate of its own.'),
   MOOTHALL_RATE_NOBODY: int(60, 1, 1_000_000).describe('Requests a minute of one address that is not signed in.'),
   MOOTHALL_RATE_COST: int(200_000, 1, 100_000_000).describe('Query cost a minute of one actor.'),
+  MOOTHALL_WEBHOOK_RETENTION: duration('30d').describe('How long webhook deliveries are kept after their end.'),
+  MOOTHALL_WEBHOOK_MAX_ATTEMPTS: int(10, 1, 100).describe('Attempts at a webhook delivery before it is given up.'),
+  MOOTHALL_WEBHOOK_TIMEOUT: duration('10s')
+    .pipe(z.number().min(100).max(60_000))
+    .describe('Longest attempt at a webhook delivery, 1m at most.'),
+  MOOTHALL_EGRESS_ALLOW: ranges.describe(
+    'CIDR ranges of receivers inside your network that callers may name, comma-separated; http goes to these alone.',
+  ),
 } as const
 
 export type Config = { [K in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[K]> }

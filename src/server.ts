@@ -20,11 +20,13 @@ import {
   signInSettled,
   touchSession,
 } from './identity/index.ts'
+import { Egress } from './lib/egress/client.ts'
 import type { Bus } from './live/bus.ts'
 import { setCurrentBus } from './live/current-bus.ts'
 import { type OpenBus, openBus } from './live/open-bus.ts'
 import { logPlainly } from './log.ts'
 import {
+  configureWebhooks,
   createKeyring,
   createRateLimiter,
   openRateLimitPool,
@@ -34,7 +36,9 @@ import {
   type RateLimitStore,
   redisStore,
   setKeyring,
+  webhookDeliveries,
 } from './platform/index.ts'
+import { startWorkers, type Workers } from './queue/leased-work.ts'
 import { startSweeps } from './queue/sweeps.ts'
 import { configureRooms, roomSweeps, startRoomLive } from './rooms/index.ts'
 import { readSecrets, type Secrets } from './secrets.ts'
@@ -98,6 +102,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     opened.defer(() => roomLive.stop())
     const sweeps = startSweeps([...identitySweeps, ...platformSweeps, ...roomSweeps], log)
     opened.defer(() => sweeps.stop())
+    const workers = openWorkers(config, bus, opened, log)
     const streams = openStreams(config, bus, opened, log)
     observeServer({ streams })
     const readiness = createReadiness({ ...databaseChecks(migrations), ...live.checks })
@@ -125,7 +130,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
       traffic.drain(server, {
         delay: config.MOOTHALL_DRAIN_DELAY,
         timeout: config.MOOTHALL_DRAIN_TIMEOUT,
-        endStreams: () => Promise.all([sockets.drain(), sweeps.stop()]),
+        endStreams: () => Promise.all([sockets.drain(), sweeps.stop(), workers.stop(config.MOOTHALL_DRAIN_TIMEOUT)]),
         cutSockets: () => sockets.close(),
       }),
     )
@@ -173,6 +178,20 @@ function openLive(config: Config, { listenUrl }: Database, opened: AsyncDisposab
     return live.bus.close()
   })
   return live
+}
+
+function openWorkers(config: Config, bus: Bus, opened: AsyncDisposableStack, log: Logger): Workers {
+  const egress = new Egress({ allow: config.MOOTHALL_EGRESS_ALLOW })
+  opened.defer(() => egress.close())
+  configureWebhooks({
+    egress,
+    timeout: config.MOOTHALL_WEBHOOK_TIMEOUT,
+    maxAttempts: config.MOOTHALL_WEBHOOK_MAX_ATTEMPTS,
+    retention: config.MOOTHALL_WEBHOOK_RETENTION,
+  })
+  const workers = startWorkers([webhookDeliveries], { bus, log })
+  opened.defer(() => workers.stop(0))
+  return workers
 }
 
 function openStreams(config: Config, bus: Bus, opened: AsyncDisposableStack, log: Logger): Streams {

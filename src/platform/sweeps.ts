@@ -1,6 +1,8 @@
 import { operation } from '../db/operation.ts'
 import { sql } from '../db/sql.ts'
 import { drainInPasses, type Sweep } from '../queue/sweeps.ts'
+import { pruneIdempotencyKeys } from './idempotency/sweep.ts'
+import { pruneDeliveries } from './webhook/prune.ts'
 
 const ROWS_A_PASS = 10_000
 
@@ -18,4 +20,8 @@ export function pruneRateLimits(): Promise<number> {
   )
 }
 
-export const platformSweeps: readonly Sweep[] = [{ name: 'limits_prune', every: 600_000, work: pruneRateLimits }]
+export const platformSweeps: readonly Sweep[] = [
+  { name: 'idempotency_prune', every: 600_000, work: pruneIdempotencyKeys },
+  { name: 'limits_prune', every: 600_000, work: pruneRateLimits },
+  { name: 'webhook_prune', every: 3_600_000, work: pruneDeliveries },
+]
