@@ -1,8 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { encodeId } from '../../src/graphql/ids.ts'
 import { newId } from '../../src/lib/type-id.ts'
 import type { Actor } from '../support/actor.ts'
 import { uuidOf, type World } from '../support/world.ts'
 import { absentOf } from './planted.ts'
+import { withAgent } from './play-agent.ts'
 import { PASSWORD, type Play } from './stage.ts'
 
 type Person = 'host' | 'steward' | 'deputy' | 'member' | 'newcomer'
@@ -56,6 +58,60 @@ export const voted =
       [room.orgId, room.uuid, uuidOf(room.round.storyId), person.userId, room.round.roundVersion],
     )
 
+const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest()
+const verifierOf = ({ space }: Play) => sha256(space.slug)
+const challengeOf = (play: Play) => sha256(verifierOf(play)).toString('base64url')
+/** A meeting client's hand-off of this play, bound to the newcomer or to nobody yet. */
+const handedOff = (bound: boolean) => (world: World, play: Play) =>
+  world.sql(
+    `INSERT INTO identity.embed_handoffs
+       (challenge_hash, display_code, provider, client_key, user_id, org_id, bound_at)
+     VALUES ($1, '222222', 'meetings', $2, $3, $4, CASE WHEN $3::uuid IS NOT NULL THEN now() END)`,
+    [
+      sha256(verifierOf(play)),
+      play.space.slug,
+      bound ? play.newcomer.userId : null,
+      bound ? play.newcomer.orgId : null,
+    ],
+  )
+/** All hand-offs are over: one address has ten at most. */
+const noneOpen = (world: World) => world.sql('DELETE FROM identity.embed_handoffs')
+const linked = (world: World, { newcomer, space }: Play) =>
+  world.sql(`UPDATE identity.users SET issuer = 'https://id.example', subject = $2 WHERE id = $1`, [
+    newcomer.userId,
+    space.slug,
+  ])
+/** An org of this play, of which all who were ever members of the first one are members too. */
+const secondOrg = async (world: World, { space, connectionId }: Play) => {
+  await world.sql(
+    `INSERT INTO identity.orgs (id, slug, name, api_version) VALUES ($1, 'o' || $2, 'Second', '2026-01-01')`,
+    [connectionId, space.slug],
+  )
+  await world.sql(
+    `INSERT INTO identity.memberships (org_id, user_id, role, username, joined_at)
+     SELECT $1, user_id, 'member', username, now() FROM identity.memberships WHERE org_id = $2`,
+    [connectionId, space.orgId],
+  )
+}
+
+/** Somebody of the org whose membership may change or end. */
+const recruited = async (world: World, play: Play) => {
+  play.recruit = await world.member({ space: null })
+}
+/** Leaves the space without an owner who counts. */
+const abandoned = async (world: World, { space, steward, deputy }: Play) => {
+  const owners = [steward.userId, deputy.userId]
+  await world.sql(
+    `WITH off AS (UPDATE identity.users SET status = 'disabled' WHERE id = ANY ($1))
+     DELETE FROM rooms.space_members WHERE space_id = $2 AND role = 'owner'`,
+    [owners, space.uuid],
+  )
+  await world.sql(`UPDATE identity.users SET status = 'active' WHERE id = ANY ($1)`, [owners])
+}
+
+/** Whoever calls them has to sign in again afterwards. */
+export const endsSessions = (mutation: string): boolean => mutation.startsWith('session') || mutation === 'memberLeave'
+
 const config = (deck: object) => ({ poker: { deck, autoReveal: false, openVoting: false } })
 const newRoom = (deck: (play: Play) => object) => (play: Play) => ({
   spaceId: play.space.id,
@@ -107,6 +163,86 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     again: 'nothing',
     refused: notThere('id', 'Session'),
   },
+  sessionSwitchOrg: {
+    by: 'member',
+    prepare: secondOrg,
+    input: ({ connectionId }) => ({ orgId: encodeId('Org', connectionId) }),
+    facts: ['session.switched'],
+    again: 'nothing',
+    refused: notThere('orgId', 'Org'),
+  },
+  // The session is the fact: a hand-off is the way there, as a mailed token is (PLAT-11).
+  embedHandoffStart: {
+    by: 'nobody',
+    prepare: noneOpen,
+    input: (play) => ({ challenge: challengeOf(play), provider: 'meetings' }),
+    facts: [],
+    again: { code: 'CONFLICT' },
+    refused: { input: (play) => ({ challenge: challengeOf(play), provider: 'none' }), code: 'INVALID_INPUT' },
+  },
+  embedHandoffBind: {
+    by: 'newcomer',
+    prepare: handedOff(false),
+    input: (play) => ({ challenge: challengeOf(play), code: '222222' }),
+    facts: [],
+    again: { code: 'CONFLICT' },
+    refused: {
+      input: () => ({ challenge: randomBytes(32).toString('base64url'), code: '222222' }),
+      code: 'NOT_FOUND',
+    },
+  },
+  embedHandoffRedeem: {
+    by: 'nobody',
+    prepare: handedOff(true),
+    input: (play) => ({ verifier: verifierOf(play).toString('base64url') }),
+    facts: ['session.created'],
+    again: { code: 'NOT_FOUND' },
+    refused: { input: () => ({ verifier: randomBytes(32).toString('base64url') }), code: 'NOT_FOUND' },
+  },
+  viewerUnlinkOidc: {
+    by: 'newcomer',
+    prepare: linked,
+    facts: ['user.oidc_unlinked'],
+    again: 'nothing',
+    refused: null,
+  },
+  memberInvite: {
+    by: 'deputy',
+    input: ({ space }) => ({
+      email: `${WRITTEN}-${space.slug}@example.org`,
+      role: 'ADMIN',
+      username: `${WRITTEN}-${space.slug}`,
+    }),
+    facts: ['member.invited'],
+    again: more('member.invited'),
+    refused: { input: ({ email }) => ({ email, role: 'MEMBER' }), code: 'CONFLICT' },
+  },
+  memberUpdate: {
+    by: 'deputy',
+    prepare: recruited,
+    input: ({ space, recruit }) => ({
+      userId: recruit?.id,
+      role: 'VIEWER',
+      username: `${WRITTEN}-${space.slug}`,
+    }),
+    facts: ['member.updated', 'member.role_changed'],
+    again: 'nothing',
+    refused: { input: () => ({ userId: absentOf('User'), role: 'VIEWER' }), code: 'NOT_FOUND' },
+  },
+  memberRevoke: {
+    by: 'deputy',
+    prepare: recruited,
+    input: ({ recruit }) => ({ userId: recruit?.id }),
+    facts: ['session.revoked', 'member.revoked'],
+    again: 'nothing',
+    refused: notThere('userId', 'User'),
+  },
+  memberLeave: {
+    by: 'member',
+    facts: ['session.revoked', 'session.revoked', 'member.left', 'space.member_removed', 'room.participant_left'],
+    again: { code: 'UNAUTHENTICATED' },
+    refused: null,
+  },
   viewerUpdate: {
     by: 'newcomer',
     input: ({ space }) => ({ displayName: `${WRITTEN} ${space.slug}`, avatarIcon: WRITTEN, notificationSounds: true }),
@@ -149,6 +285,43 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: [],
     again: 'nothing',
     refused: notThere('id', 'Space'),
+  },
+  spaceArchive: {
+    by: 'deputy',
+    input: ({ space }) => ({ id: space.id }),
+    facts: ['space.archived'],
+    again: 'nothing',
+    refused: notThere('id', 'Space'),
+  },
+  spaceUnarchive: {
+    by: 'deputy',
+    prepare: (world, { space }) => world.sql('UPDATE rooms.spaces SET archived_at = now() WHERE id = $1', [space.uuid]),
+    input: ({ space }) => ({ id: space.id }),
+    facts: ['space.unarchived'],
+    again: 'nothing',
+    refused: notThere('id', 'Space'),
+  },
+  spaceClaim: {
+    by: 'deputy',
+    prepare: abandoned,
+    input: ({ space }) => ({ id: space.id }),
+    facts: ['space.claimed'],
+    again: { code: 'FORBIDDEN' },
+    refused: notThere('id', 'Space'),
+  },
+  spaceAddOwner: {
+    by: 'deputy',
+    input: ({ space, member }) => ({ id: space.id, userId: member.id }),
+    facts: ['space.owner_added'],
+    again: 'nothing',
+    refused: { input: ({ space, newcomer }) => ({ id: space.id, userId: newcomer.id }), code: 'NOT_FOUND' },
+  },
+  spaceDelete: {
+    by: 'steward',
+    input: ({ space }) => ({ id: space.id, confirmSlug: space.slug }),
+    facts: ['space.deleted'],
+    again: { code: 'NOT_FOUND' },
+    refused: { input: ({ space }) => ({ id: space.id, confirmSlug: WRITTEN }), code: 'INVALID_INPUT' },
   },
   spaceMemberAdd: {
     by: 'steward',
@@ -340,5 +513,33 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: ['vote.cleared'],
     again: 'nothing',
     refused: { input: ({ room }) => ({ roomId: room.id, ...room.round, roundVersion: '999' }), code: 'ROUND_CLOSED' },
+  },
+  apiKeyCreate: {
+    by: 'deputy',
+    prepare: withAgent,
+    input: ({ agentId }) => ({ agentId, name: WRITTEN, scopes: ['ROOMS_READ'] }),
+    others: [() => ({ admin: true, name: fresh(), mode: 'TEST', expiresAt: '2999-01-01T00:00:00Z' })],
+    facts: ['api_key.created'],
+    again: { code: 'CONFLICT' },
+    refused: {
+      input: () => ({ agentId: absentOf('Agent'), name: WRITTEN, scopes: ['ROOMS_READ'] }),
+      code: 'NOT_FOUND',
+    },
+  },
+  apiKeyRotate: {
+    by: 'deputy',
+    prepare: withAgent,
+    input: ({ keyId }) => ({ id: keyId, graceMinutes: 5 }),
+    facts: ['api_key.rotated'],
+    again: { code: 'CONFLICT' },
+    refused: notThere('id', 'ApiKey'),
+  },
+  apiKeyRevoke: {
+    by: 'deputy',
+    prepare: withAgent,
+    input: ({ keyId }) => ({ id: keyId }),
+    facts: ['api_key.revoked'],
+    again: 'nothing',
+    refused: notThere('id', 'ApiKey'),
   },
 }

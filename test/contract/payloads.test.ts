@@ -1,15 +1,16 @@
 import { getNamedType } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApp } from '../support/app.ts'
-import { MUTATION_PLAYS, WRITTEN } from './mutation-plays.ts'
+import { endsSessions, MUTATION_PLAYS, WRITTEN } from './mutation-plays.ts'
 import { MUTATIONS, perform } from './perform.ts'
 import { fieldAt, type Slot, slotsOf, valueAt } from './schema-walk.ts'
 import { PASSWORD, type Play, Stage } from './stage.ts'
 
 /** Text that is no writing: names that a program gives, and what is checked against a list. */
 const NOT_WRITTEN = [
-  /\.(slug|orgSlug)$/,
+  /\.(slug|orgSlug|confirmSlug)$/,
   /^SessionCreateWithPasswordInput\.(email|password)$/,
+  /^EmbedHandoff(Start|Bind|Redeem)Input\./,
   /^RoomCreateInput\.kind$/,
   /^PokerCardsInput\.cards/,
   /^StoryEstimateInput\.estimate$/,
@@ -30,7 +31,7 @@ beforeAll(async () => {
   stage = await Stage.open(await startApp({ MOOTHALL_ORG_CREATE: 'registered' }))
   for (const name of MUTATIONS) {
     const { by, prepare, input, refused } = MUTATION_PLAYS[name]!
-    const member = name.startsWith('session') ? await stage.world.member({ space: null }) : stage.cast.member
+    const member = endsSessions(name) ? await stage.world.member({ space: null }) : stage.cast.member
     const play = await stage.play({ others: { member } })
     plays.set(name, play)
     await prepare?.(stage.world, play)
