@@ -35,6 +35,9 @@ export type Play = Cast & {
   connectionId: string
   /** Another session of whoever acts. */
   otherSessionId: string
+  /** An agent and its key, where `withAgent` made them; else ids of nothing. */
+  agentId: string
+  keyId: string
 }
 
 export class Stage {
@@ -158,5 +161,7 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
     deckId: encodeId('Deck', deckId),
     connectionId,
     otherSessionId: encodeId('Session', sessionId),
+    agentId: encodeId('Agent', newId()),
+    keyId: encodeId('ApiKey', newId()),
   }
 }

@@ -6,6 +6,9 @@ import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { NO_ROWS } from '../../graphql/no-rows.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
+import { agentById } from '../agent/loads.ts'
+import { ScopeEnum } from '../api-key/enums.ts'
+import { keyById } from '../api-key/loads.ts'
 import { OrgSummaryType, orgsOf } from '../org/summary.ts'
 import { SessionConnection, SessionEdge } from '../session/graphql.ts'
 import { liveSessionIds } from '../session/live-sessions.ts'
@@ -23,6 +26,28 @@ ViewerType.implement({
       ...perViewer('The person.'),
       resolve: (query, _viewer, _args, { caller }) =>
         caller?.userId ? prisma.user.findUnique({ ...query, where: { id: caller.userId } }) : null,
+    }),
+    agent: t.field({
+      type: 'Agent',
+      nullable: true,
+      ...perViewer('The agent, where one asks by its key.'),
+      resolve: (_viewer, _args, context) =>
+        context.caller?.kind === 'agent' ? agentById(context, context.caller.userId) : null,
+    }),
+    apiKey: t.field({
+      type: 'ApiKey',
+      nullable: true,
+      ...perViewer('The key that this request came with.'),
+      resolve: (_viewer, _args, context) => {
+        const { caller } = context
+        return caller && caller.kind !== 'session' ? keyById(context, caller.keyId) : null
+      },
+    }),
+    scopes: t.field({
+      type: [ScopeEnum],
+      nullable: true,
+      ...perViewer('What the key is good for; null for a session.'),
+      resolve: (_viewer, _args, { caller }) => (caller && caller.kind !== 'session' ? [...caller.scopes] : null),
     }),
     standing: t.field({
       type: StandingEnum,
