@@ -13,8 +13,17 @@ export type Context = {
   readonly cookies: CookieJar | null
   /** Rows already read for this operation, one batch loader a kind; a mutation empties it after its commit. */
   readonly loads: Map<object, unknown>
+  /** Set where the request may be sent again under its key: hears what its fields do (PLAT-51). */
+  effects?: Effects
   /** Cost of the document, filled by the limits, and what is left of the actor's minute, by the rates (PLAT-67, 71). */
   cost?: { requested: number; maximum: number; budget?: CostBudget }
+}
+
+export type Effects = {
+  /** Marks the field as committed. The last statement of each transaction that the field commits. */
+  commit(field: string): Promise<void>
+  /** The field answers with an error. */
+  failed(): void
 }
 
 /** The subscribers of a room that see the same (DESIGN §3): its members, or its guests. */

@@ -1,5 +1,6 @@
 import type { FieldMap } from '@pothos/core'
-import { currentLane, writeInLane } from '../db/operation.ts'
+import type { GraphQLResolveInfo } from 'graphql'
+import { currentLane, endingWrites, writeInLane } from '../db/operation.ts'
 import { type Arg, inputReader, inputType, type Values } from './arguments.ts'
 import { builder, type SchemaTypes } from './builder.ts'
 import { type Caller, type CallerWith, type FieldScope, hasScope, meets, type Need } from './caller.ts'
@@ -79,20 +80,36 @@ export function mutation<F extends Record<string, Arg<unknown>>, N extends Need,
       ...(Input && {
         args: { input: t.arg({ type: Input as never, required: true, description: 'All that it takes.' }) },
       }),
-      resolve: (async (_root: unknown, args: { input?: unknown }, context: Context) => {
-        const caller = admit(definition, context.caller)
-        const values = read(args.input ?? {})
-        const body = () => run(caller as CallerWith<N>, values, context)
-        try {
-          return await (operations === 'own' ? ownOperations(body) : writeInLane(body))
-        } catch (error) {
-          throw answerFor(error, known)
-        } finally {
-          context.loads.clear()
-        }
-      }) as never,
+      resolve: ((_root: unknown, args: { input?: unknown }, context: Context, { path }: GraphQLResolveInfo) =>
+        withEffects(context, path.key, async () => {
+          const caller = admit(definition, context.caller)
+          const values = read(args.input ?? {})
+          const body = () => run(caller as CallerWith<N>, values, context)
+          try {
+            return await (operations === 'own' ? ownOperations(body) : writeInLane(body))
+          } catch (error) {
+            throw answerFor(error, known)
+          } finally {
+            context.loads.clear()
+          }
+        })) as never,
     } as never),
   )
+}
+
+/** Where the request has an idempotency key, each commit of the field and the mark of it are one (PLAT-51). */
+async function withEffects<R>({ effects }: Context, field: string | number, body: () => Promise<R>): Promise<R> {
+  if (!effects) return body()
+  let running = true
+  try {
+    // What the field has left to be done later is no part of it.
+    return await endingWrites(async () => void (running && (await effects.commit(String(field)))), body)
+  } catch (error) {
+    effects.failed()
+    throw error
+  } finally {
+    running = false
+  }
 }
 
 /** The lane's snapshot is from before what the use-case did elsewhere; the payload gets a new one. */

@@ -18,7 +18,8 @@ export function securityHeaders(config: Config): Map<string, string> {
 
 const METHODS = 'GET, POST'
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-moothall-csrf, x-request-id'
-const RESPONSE_HEADERS = 'retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-request-id'
+const RESPONSE_HEADERS =
+  'idempotency-replayed, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-request-id'
 
 /**
  * Lets scripts of the listed origins, and of no others, call with credentials and read the answer. Others are not refused

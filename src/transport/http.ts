@@ -15,6 +15,7 @@ import { maskError } from './masking.ts'
 import { answerMetrics } from './metrics.ts'
 import { createOidcRoutes } from './oidc-routes.ts'
 import { useCostExtension } from './plugins/use-cost-extension.ts'
+import { useIdempotency } from './plugins/use-idempotency.ts'
 import { useIntrospectionGuard } from './plugins/use-introspection-guard.ts'
 import { useLimits } from './plugins/use-limits.ts'
 import { useMetrics } from './plugins/use-metrics.ts'
@@ -63,9 +64,11 @@ function createEngine(config: Config, log: Logger, { limiter, streams, refresh, 
       usePrincipal(config, log),
       useIntrospectionGuard(),
       useLimits(config),
+      // Each of these executes around the one before it.
+      useOperations(log, new SessionUse(touch, log)),
       useRateLimits(limiter),
       useCostExtension(),
-      useOperations(log, new SessionUse(touch, log)),
+      useIdempotency({ ttl: config.MOOTHALL_IDEMPOTENCY_TTL, log }),
       useSubscriptions({ streams, refresh, touch, log }),
       useServerSentEvents(),
       useResponseStatus(),

@@ -22,7 +22,12 @@ export function useRateLimits(limiter: RateLimiter): Plugin<Context, ServerConte
       res.setHeader('x-ratelimit-reset', Math.ceil((state.resetAt.getTime() - Date.now()) / 1000))
       requireAllowed(state)
     },
-    onExecute: ({ args }) => spend(args),
+    // Not before: what is executed around it may do without.
+    onExecute: ({ executeFn, setExecuteFn }) =>
+      setExecuteFn(async (args: ExecutionArgs) => {
+        await spend(args)
+        return executeFn(args as never)
+      }),
     onSubscribe: ({ args }) => spend(args),
   }
 }

@@ -15,7 +15,7 @@ export function useResponseStatus(): Plugin {
   }
 }
 
-function holdsSomething(data: ExecutionResult['data']): boolean {
+export function holdsSomething(data: ExecutionResult['data']): boolean {
   return data != null && Object.values(data).some((value) => value !== null)
 }
 
