@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startApp } from '../support/app.ts'
 import { digestOf } from './digest.ts'
-import { MUTATION_PLAYS } from './mutation-plays.ts'
+import { endsSessions, MUTATION_PLAYS } from './mutation-plays.ts'
 import { MUTATIONS, perform } from './perform.ts'
 import { Stage } from './stage.ts'
 
@@ -41,7 +41,7 @@ it.each(MUTATIONS)(
 
 /** Whoever ends sessions is somebody whom nobody else needs afterwards. */
 async function actorsOf(name: string, by: string) {
-  if (name.startsWith('session')) return { others: { member: await stage.world.member({ space: null }) } }
+  if (endsSessions(name)) return { others: { member: await stage.world.member({ space: null }) } }
   return by === 'nobody' ? {} : { actor: stage.cast[by as 'member'] }
 }
 
