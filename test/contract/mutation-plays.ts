@@ -2,9 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { encodeId } from '../../src/graphql/ids.ts'
 import { newId } from '../../src/lib/type-id.ts'
 import type { Actor } from '../support/actor.ts'
+import { knownProject } from '../support/known-projects.ts'
 import { uuidOf, type World } from '../support/world.ts'
 import { absentOf } from './planted.ts'
 import { withAgent } from './play-agent.ts'
+import { intentKeyOf, withIntentKey } from './play-intent-key.ts'
+import { RECEIVER, withWebhook } from './play-webhook.ts'
 import { PASSWORD, type Play } from './stage.ts'
 
 type Person = 'host' | 'steward' | 'deputy' | 'member' | 'newcomer'
@@ -108,6 +111,25 @@ const abandoned = async (world: World, { space, steward, deputy }: Play) => {
   )
   await world.sql(`UPDATE identity.users SET status = 'active' WHERE id = ANY ($1)`, [owners])
 }
+
+const suspended = async (world: World, play: Play) => {
+  await withAgent(world, play)
+  await world.sql(`UPDATE identity.agents SET status = 'suspended', status_changed_at = now() WHERE id = $1`, [
+    uuidOf(play.agentId),
+  ])
+}
+const withProject = async (_world: World, play: Play) => {
+  play.projectId = knownProject(play.host).id
+}
+/** The next play finds the org as it was. */
+const orgIs =
+  (set: string) =>
+  (world: World, { host }: Play) =>
+    world.sql(`UPDATE identity.orgs SET ${set} WHERE id = $1`, [host.orgId])
+const tooLong = (input: object) => ({
+  input: () => ({ ...input, reason: WRITTEN.repeat(40) }),
+  code: 'INVALID_INPUT',
+})
 
 /** Whoever calls them has to sign in again afterwards. */
 export const endsSessions = (mutation: string): boolean => mutation.startsWith('session') || mutation === 'memberLeave'
@@ -249,6 +271,61 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: ['user.updated'],
     again: 'nothing',
     refused: { input: () => ({ displayName: `${WRITTEN}\u202e` }), code: 'INVALID_INPUT' },
+  },
+  webhookCreate: {
+    by: 'steward',
+    input: ({ space }) => ({ spaceId: space.id, url: `${RECEIVER}/${WRITTEN}`, eventTypes: ['room.*'] }),
+    facts: ['webhook.created'],
+    again: { code: 'CONFLICT' },
+    refused: {
+      input: ({ space }) => ({ spaceId: space.id, url: `http://10.0.0.1/${WRITTEN}`, eventTypes: ['*'] }),
+      code: 'INVALID_INPUT',
+    },
+  },
+  webhookUpdate: {
+    by: 'steward',
+    prepare: withWebhook,
+    input: ({ webhookId }) => ({
+      id: webhookId,
+      url: `${RECEIVER}/${WRITTEN}`,
+      eventTypes: ['room.*'],
+      isActive: false,
+    }),
+    facts: ['webhook.updated'],
+    again: 'nothing',
+    refused: notThere('id', 'Webhook'),
+  },
+  webhookDelete: {
+    by: 'steward',
+    prepare: withWebhook,
+    input: ({ webhookId }) => ({ id: webhookId }),
+    facts: ['webhook.deleted'],
+    again: { code: 'NOT_FOUND' },
+    refused: notThere('id', 'Webhook'),
+  },
+  webhookRotateSecret: {
+    by: 'steward',
+    prepare: withWebhook,
+    input: ({ webhookId }) => ({ id: webhookId, graceHours: 1 }),
+    facts: ['webhook.secret_rotated'],
+    again: more('webhook.secret_rotated'),
+    refused: notThere('id', 'Webhook'),
+  },
+  webhookTest: {
+    by: 'steward',
+    prepare: withWebhook,
+    input: ({ webhookId }) => ({ id: webhookId }),
+    facts: ['webhook.test'],
+    again: more('webhook.test'),
+    refused: notThere('id', 'Webhook'),
+  },
+  webhookDeliveryRedeliver: {
+    by: 'steward',
+    prepare: withWebhook,
+    input: ({ deliveryId }) => ({ id: deliveryId }),
+    facts: ['webhook_delivery.redelivered'],
+    again: { code: 'CONFLICT' },
+    refused: notThere('id', 'WebhookDelivery'),
   },
   spaceCreate: {
     by: 'newcomer',
@@ -513,6 +590,137 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: ['vote.cleared'],
     again: 'nothing',
     refused: { input: ({ room }) => ({ roomId: room.id, ...room.round, roundVersion: '999' }), code: 'ROUND_CLOSED' },
+  },
+  orgUpdate: {
+    by: 'deputy',
+    input: ({ orgSlug }) => ({
+      name: WRITTEN,
+      slug: orgSlug,
+      timeZone: 'Europe/Berlin',
+      retentionDays: 30,
+      allowAnonymous: true,
+      settings: { note: WRITTEN },
+    }),
+    facts: ['org.updated'],
+    again: 'nothing',
+    refused: { input: () => ({ name: WRITTEN, timeZone: 'Nowhere' }), code: 'INVALID_INPUT' },
+  },
+  orgStop: {
+    by: 'deputy',
+    input: () => ({ reason: WRITTEN }),
+    facts: ['org.stopped'],
+    again: 'nothing',
+    refused: tooLong({}),
+  },
+  orgResume: {
+    by: 'deputy',
+    prepare: orgIs('stopped_at = now()'),
+    input: () => ({ reason: WRITTEN }),
+    facts: ['org.resumed'],
+    again: 'nothing',
+    refused: tooLong({}),
+  },
+  orgArchive: {
+    by: 'deputy',
+    input: () => ({ reason: WRITTEN }),
+    facts: ['org.archived'],
+    again: 'nothing',
+    refused: tooLong({}),
+  },
+  orgUnarchive: {
+    by: 'deputy',
+    prepare: orgIs(`status = 'archived', archived_at = now()`),
+    input: () => ({ reason: WRITTEN }),
+    facts: ['org.unarchived'],
+    again: 'nothing',
+    refused: tooLong({}),
+  },
+  agentCreate: {
+    by: 'deputy',
+    prepare: withProject,
+    input: ({ space, projectId }) => ({
+      name: space.slug,
+      mode: 'WRITE',
+      projectScope: 'LISTED',
+      projectIds: [projectId],
+      labels: [{ name: WRITTEN, value: WRITTEN }],
+    }),
+    facts: ['agent.created'],
+    again: { code: 'CONFLICT' },
+    refused: { input: () => ({ name: 'console' }), code: 'INVALID_INPUT' },
+  },
+  agentUpdate: {
+    by: 'deputy',
+    prepare: withAgent,
+    input: ({ agentId }) => ({
+      id: agentId,
+      mode: 'WRITE',
+      canEditGlobalWiki: true,
+      rateLimitPerMinute: 60,
+      labels: [{ name: WRITTEN, value: WRITTEN }],
+      intentMode: 'OPTIONAL',
+      budgets: [],
+    }),
+    facts: ['agent.updated'],
+    again: 'nothing',
+    refused: notThere('id', 'Agent'),
+  },
+  agentSuspend: {
+    by: 'deputy',
+    prepare: withAgent,
+    input: ({ agentId }) => ({ id: agentId, reason: WRITTEN }),
+    facts: ['agent.suspended'],
+    again: 'nothing',
+    refused: notThere('id', 'Agent'),
+  },
+  agentStop: {
+    by: 'deputy',
+    prepare: withAgent,
+    input: ({ agentId }) => ({ id: agentId, reason: WRITTEN }),
+    facts: ['agent.stopped'],
+    again: 'nothing',
+    refused: notThere('id', 'Agent'),
+  },
+  agentResume: {
+    by: 'deputy',
+    prepare: suspended,
+    input: ({ agentId }) => ({ id: agentId, reason: WRITTEN }),
+    facts: ['agent.resumed'],
+    again: 'nothing',
+    refused: notThere('id', 'Agent'),
+  },
+  agentSetProjects: {
+    by: 'deputy',
+    prepare: async (world, play) => {
+      await withAgent(world, play)
+      await withProject(world, play)
+    },
+    input: ({ agentId, projectId }) => ({ id: agentId, scope: 'LISTED', projectIds: [projectId] }),
+    facts: ['agent.projects_changed'],
+    again: 'nothing',
+    refused: {
+      input: ({ agentId }) => ({ id: agentId, scope: 'LISTED', projectIds: [absentOf('Project')] }),
+      code: 'NOT_FOUND',
+    },
+  },
+  agentAddIntentKey: {
+    by: 'deputy',
+    prepare: withAgent,
+    input: (play) => ({ id: play.agentId, publicKey: intentKeyOf(play).publicKey }),
+    facts: ['agent.intent_key_added'],
+    again: { code: 'CONFLICT' },
+    refused: {
+      input: ({ agentId }) => ({ id: agentId, publicKey: `ed25519:${'A'.repeat(43)}` }),
+      code: 'INVALID_INPUT',
+    },
+  },
+  agentRemoveIntentKey: {
+    by: 'deputy',
+    prepare: withIntentKey,
+    input: (play) => ({ id: play.agentId, kid: intentKeyOf(play).kid }),
+    facts: ['agent.intent_key_removed'],
+    again: { code: 'NOT_FOUND' },
+    refused: { input: ({ agentId }) => ({ id: agentId, kid: WRITTEN }), code: 'NOT_FOUND' },
   },
   apiKeyCreate: {
     by: 'deputy',

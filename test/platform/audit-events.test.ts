@@ -204,7 +204,8 @@ describe('auditEvents', () => {
     ['a room deep inside', (id) => ({ or: [{ not: { and: [{ roomId: { nin: [encodeId('Room', id)] } }] } }] })],
   ]
   it.each(unknown)('PLAT-20, PLAT-83 finds nothing, not an empty list, by an unknown id: %s', async (_what, filter) => {
-    const lists = 'query ($filter: AuditFilter) { auditEvents(filter: $filter) { totalCount } activity(filter: $filter) { totalCount } }'
+    const lists =
+      'query ($filter: AuditFilter) { auditEvents(filter: $filter) { totalCount } activity(filter: $filter) { totalCount } }'
     for (const absent of [newId(), (await elsewhere()).person.userId]) {
       expect(await admin.run(lists, { filter: filter(absent) })).toEqual({ auditEvents: null, activity: null })
       const feed = await admin.send('query ($filter: AuditFilter) { auditFeed(filter: $filter) { caughtUp } }', {

@@ -17,7 +17,10 @@ export function requireMayChange(caller: Caller, from: Role, to: Role = from): v
 export function asLocked(caller: Caller, own: LockedMember | null): Caller {
   if (caller.kind !== 'session') return caller
   const isLive = own?.joined === true && !own.revoked
-  return { ...caller, standing: isLive && !caller.embedded ? (standingOfRole(own.role) as typeof caller.standing) : null }
+  return {
+    ...caller,
+    standing: isLive && !caller.embedded ? (standingOfRole(own.role) as typeof caller.standing) : null,
+  }
 }
 
 /** A membership that somebody has now; a partner of those who are invited, and of those whose membership has ended. */

@@ -65,7 +65,10 @@ async function invite(caller: Caller, { email, role, username, userId: known }: 
   if (known === undefined) await insertPerson(userId, email)
   const name = await putInvited(caller, { userId, email, role, username, member })
   if ((await invitesOfLastHour(orgId, userId)) >= INVITES_AN_HOUR) {
-    throw requestError('RATE_LIMITED', { message: 'The person was invited often enough for now.', retryAfterSeconds: 3_600 })
+    throw requestError('RATE_LIMITED', {
+      message: 'The person was invited often enough for now.',
+      retryAfterSeconds: 3_600,
+    })
   }
   const token = await createInviteToken({ orgId, userId, createdBy: inviterId })
   await record(caller, memberInvited, { target: { kind: 'User', id: userId }, payload: { role } })

@@ -43,7 +43,9 @@ mutation('memberInvite', {
   payload: (t) => ({
     email: t.exposeString('email', { description: 'Where the mail goes.' }),
     role: t.expose('role', { type: RoleEnum, description: 'What they become when they accept.' }),
-    username: t.exposeString('username', { description: 'What they are called in the org; `member` finds them by it.' }),
+    username: t.exposeString('username', {
+      description: 'What they are called in the org; `member` finds them by it.',
+    }),
     expiresAt: t.field({
       type: 'DateTime',
       description: 'Until when the link is good.',

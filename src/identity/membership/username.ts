@@ -13,7 +13,10 @@ export const isReserved = (name: string): boolean => RESERVED.has(name) || name.
 export function usernameOf(text: string): string {
   const username = text.toLowerCase()
   if (!USERNAME.test(username)) {
-    throw invalidInput('username', 'must be 1 to 39 of a-z, 0-9, dots, hyphens and underscores, the first a letter or digit')
+    throw invalidInput(
+      'username',
+      'must be 1 to 39 of a-z, 0-9, dots, hyphens and underscores, the first a letter or digit',
+    )
   }
   if (isReserved(username)) throw new ConflictError('The name is taken.')
   return username

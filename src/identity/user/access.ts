@@ -29,7 +29,9 @@ export function findableUsers({ standing, userId, orgId }: Caller): object {
   if (standing === 'GUEST') return {}
   if (standing === 'PARTICIPANT') {
     const space = { members: { some: { userId } } }
-    return { OR: [self, { spaceMemberships: { some: { space } } }, { roomParticipants: { some: { room: { space } } } }] }
+    return {
+      OR: [self, { spaceMemberships: { some: { space } } }, { roomParticipants: { some: { room: { space } } } }],
+    }
   }
   return { OR: [self, { homeOrgId: orgId }, { memberships: { some: { orgId, joinedAt: { not: null } } } }] }
 }

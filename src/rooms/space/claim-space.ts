@@ -20,6 +20,11 @@ export async function claimSpace(caller: SessionCaller, { id }: { id: string }):
   await sql`
     INSERT INTO rooms.space_members (org_id, space_id, user_id, role) VALUES (${orgId}, ${id}, ${userId}, 'owner')
     ON CONFLICT (org_id, space_id, user_id) DO UPDATE SET role = 'owner'`
-  await record(caller, spaceClaimed, { target: { kind: 'Space', id }, spaceId: id, spaceSlug: slug, payload: { userId } })
+  await record(caller, spaceClaimed, {
+    target: { kind: 'Space', id },
+    spaceId: id,
+    spaceSlug: slug,
+    payload: { userId },
+  })
   return { spaceId: id }
 }

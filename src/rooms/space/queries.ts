@@ -20,7 +20,10 @@ const BY_NAME: readonly SortKey[] = [
 const spaceFilter = filterOf('SpaceFilter', { slug: by.text({ column: 'slug' }), name: by.text({ column: 'name' }) })
 const directory = argumentsOf({
   filter: spaceFilter.nullable(),
-  includeArchived: arg.boolean().optional().describe('Archived ones too; for owners and admins, who may unarchive them.'),
+  includeArchived: arg
+    .boolean()
+    .optional()
+    .describe('Archived ones too; for owners and admins, who may unarchive them.'),
 })
 
 builder.queryField('spaces', (t) =>
