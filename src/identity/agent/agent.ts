@@ -1,6 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
+import { forgetKeysAtCommit } from '../api-key/known-keys.ts'
 
 export const AGENT_KINDS = ['agent', 'system'] as const
 export const AGENT_STATUSES = ['active', 'suspended', 'stopped'] as const
@@ -28,7 +29,10 @@ export type LockedAgent = {
   readonly intentKeys: unknown
 }
 
-/** The agent that a mutation is about to change: nobody else changes it until the commit. The system's own stays as it is. */
+/**
+ * The agent that a mutation is about to change: nobody else changes it until the commit, and from then on its keys are read
+ * anew here (ID-3). The system's own stays as it is.
+ */
 export async function lockAgent({ orgId }: Caller, id: string): Promise<LockedAgent> {
   const [agent] = await sql<LockedAgent>`
     SELECT id, kind, status, mode, project_scope AS "projectScope", can_edit_global_wiki AS "canEditGlobalWiki",
@@ -36,6 +40,7 @@ export async function lockAgent({ orgId }: Caller, id: string): Promise<LockedAg
       intent_keys AS "intentKeys"
     FROM identity.agents WHERE org_id = ${orgId} AND id = ${id} FOR NO KEY UPDATE`
   if (!agent) throw new NotFoundError('id')
+  forgetKeysAtCommit(orgId)
   if (agent.kind === 'system') throw new ForbiddenError('The system’s own agent stays as it is.')
   return agent
 }

@@ -1,5 +1,6 @@
 import { sqlOne } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
+import { forgetKeysAtCommit } from '../api-key/known-keys.ts'
 
 export const ORG_STATUSES = ['active', 'archived', 'purging', 'purged'] as const
 export type OrgStatus = (typeof ORG_STATUSES)[number]
@@ -15,8 +16,9 @@ export type LockedOrg = {
   stopped: boolean
 }
 
-/** The caller's org, which nobody else changes until the commit. */
+/** The caller's org, which nobody else changes until the commit; from then on its keys are read anew here (ID-58). */
 export function lockOrg({ orgId }: Caller): Promise<LockedOrg> {
+  forgetKeysAtCommit(orgId)
   return sqlOne<LockedOrg>`
     SELECT slug, name, status, time_zone AS "timeZone", retention_days AS "retentionDays",
       allow_anonymous AS "allowAnonymous", settings, stopped_at IS NOT NULL AS stopped
