@@ -1,9 +1,12 @@
 import type { World } from '../support/world.ts'
 
-/** Counters and signs of life, which a refused call may move (PLAT-69, ID-16). */
+/** Counters and signs of life, which a refused call may move (PLAT-69, ID-16), and what webhooks go on trying meanwhile. */
 const MOVES: Record<string, readonly string[]> = {
   'platform.rate_limits': ['*'],
   'identity.sessions': ['last_seen_at'],
+  'platform.webhooks': ['failing_since', 'last_success_at', 'last_failure_at', 'updated_at'],
+  'platform.webhook_deliveries': ['body', 'attempts', 'next_attempt_at', 'locked_by', 'locked_until', 'last_error'],
+  'platform.webhook_attempts': ['*'],
 }
 const SCHEMAS = ['identity', 'rooms', 'work', 'gate', 'plugins', 'platform']
 

@@ -54,6 +54,16 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ROOM-22, 69, 70 voters', 'voteCast voteClear', 'ok ok ok ok ok F ok ok ok', HIDDEN],
   ['ROOM-10 registered people who write', 'spaceCreate', 'ok ok ok ok ok F F F F', 'ok ok ok F F F F ok F U'],
   ['ROOM-11 owners of the space', 'spaceUpdate', 'F ok F F F F F F N', HIDDEN],
+  ['ID-6 owners of the space', 'webhookCreate', 'F ok F F F F F F N', HIDDEN],
+  // Admins of the org know of a space's endpoint, may delete it, and see nothing of what it is sent.
+  [
+    'ID-6 owners of the space; admins know of it',
+    'webhookUpdate webhookRotateSecret webhookTest',
+    'N ok F F N N N N N',
+    'F F N N N N N N F U',
+  ],
+  ['ID-6 owners of the space, admins', 'webhookDelete', 'N ok ok ok N N N N N', 'ok ok N N N N N N F U'],
+  ['ID-6 owners of the space alone', 'webhookDeliveryRedeliver', 'N ok N N N N N N N', HIDDEN],
   ['ROOM-16 owners of the space', 'spaceMemberAdd spaceMemberRoleSet spaceMemberRemove', 'F ok F F F F F F N', HIDDEN],
   ['ROOM-14, 22 all of the org but guests', 'spaceJoin', 'ok ok ok ok ok ok ok ok N', 'ok ok ok ok ok ok N N F U'],
   ['ROOM-15, 22 members', 'spaceLeave spaceSeen', 'ok ok ok ok ok ok ok ok N', HIDDEN],
@@ -78,7 +88,27 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ID-18 whose session it is', 'sessionRevoke', 'ok ok ok ok ok ok ok N N', 'ok ok ok ok ok N N ok F U'],
   ['ID-4, 18 but in a meeting client', 'sessionEndAll', 'ok ok ok ok ok ok ok F ok', 'ok ok ok ok ok F ok ok F U'],
   ['ID-21, 23 anybody', 'sessionCreateAnonymous sessionCreateWithPassword', ALL, 'ok ok ok ok ok ok ok ok ok ok'],
+  [
+    'ID-6, 58, 59 admins',
+    'orgUpdate orgStop orgResume orgArchive orgUnarchive',
+    'F F ok ok F F F ok F',
+    'ok ok F F F F F ok F U',
+  ],
+  ['ID-6, 42 admins', 'agentCreate', 'F F ok ok F F F ok F', 'ok ok F F F F F ok F U'],
+  [
+    'ID-6, 43, 69 admins',
+    'agentUpdate agentSuspend agentStop agentResume agentSetProjects agentAddIntentKey agentRemoveIntentKey',
+    'F F ok ok F F F ok F',
+    'ok ok F F F F F N F U',
+  ],
   ['ID-6 admins', 'apiKeyCreate apiKeyRotate apiKeyRevoke', 'F F ok ok F F F F F', 'ok ok F F F F F N F U'],
+  [
+    'ID-24 to 26 anybody',
+    'loginRequest sessionCreateWithToken sessionCreateWithCode waitlistJoin',
+    ALL,
+    'ok ok ok ok ok ok ok ok ok ok',
+  ],
+  ['ID-4, 12, 27 registered people', 'viewerSetPassword', 'ok ok ok ok ok ok F F F', 'ok ok ok ok F F F ok F U'],
   ['ID-2, 18 anybody', 'sessionEnd', ALL, 'ok ok ok ok ok ok ok ok ok ok'],
 ]
 const ROWS = RULES.flatMap(([rule, mutations, inside, outside]) =>

@@ -16,7 +16,14 @@ const NOT_WRITTEN = [
   /^StoryEstimateInput\.estimate$/,
   /^VoteCastInput\.card$/,
   /^SpaceJoinInput\.passcode$/,
+  /^AgentCreateInput\.name$/,
+  /^Agent(Add|Remove)IntentKeyInput\.(publicKey|kid)$/,
+  /^OrgUpdateInput\.timeZone$/,
+  /^Webhook(Create|Update)Input\.eventTypes/,
 ]
+
+/** Whoever does this may say why, for the record. */
+const GIVES_REASON = /^(org|agent)\.(stopped|suspended|resumed|archived|unarchived)$/
 
 type Event = { event_type: string; payload: object; reason: string | null; private_user_id: string | null }
 
@@ -68,9 +75,10 @@ it('PLAT-11 every mutation that records something did so', () => {
 
 it('ROOM-8, PLAT-14 no event holds a text that people wrote, a secret or an address', () => {
   const secrets = [WRITTEN, PASSWORD, ...emails, '@', '127.0.0.1', '::1']
-  const telling = events.filter(({ payload, reason }) =>
-    secrets.some((secret) => JSON.stringify([payload, reason]).includes(secret)),
-  )
+  const telling = events.filter(({ event_type, payload, reason }) => {
+    const told = JSON.stringify([payload, GIVES_REASON.test(event_type) ? reason?.replace(WRITTEN, '') : reason])
+    return secrets.some((secret) => told.includes(secret))
+  })
   expect(telling).toEqual([])
 })
 

@@ -38,6 +38,13 @@ export type Play = Cast & {
   /** An agent and its key, where `withAgent` made them; else ids of nothing. */
   agentId: string
   keyId: string
+  /** The space's endpoint and a delivery to it, where `withWebhook` made them; else ids of nothing. */
+  webhookId: string
+  deliveryId: string
+  /** Somebody of the org whose membership may change or end, where one was made. */
+  recruit?: Actor
+  /** A project, where it was made known. */
+  projectId?: string
 }
 
 export class Stage {
@@ -98,6 +105,12 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
   const slug = `s-${randomBytes(8).toString('hex')}`
   const idsOf = (people: readonly Actor[]) => [...new Set(people.map(({ userId }) => userId))]
   const config = { deck: { name: 'Deck', cards: FIBONACCI, ordinal: false }, autoReveal: false, openVoting: false }
+  // Whatever the play before did to the org as a whole.
+  await world.sql(
+    `UPDATE identity.orgs SET status = 'active', archived_at = NULL, stopped_at = NULL, stopped_by = NULL, stop_reason = NULL
+     WHERE id = $1 AND (status <> 'active' OR stopped_at IS NOT NULL)`,
+    [orgId],
+  )
   await world.sql(
     `WITH made AS (
        SELECT $1::uuid AS org_id, $2::uuid AS space_id, $3::uuid AS room_id
@@ -163,5 +176,7 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
     otherSessionId: encodeId('Session', sessionId),
     agentId: encodeId('Agent', newId()),
     keyId: encodeId('ApiKey', newId()),
+    webhookId: encodeId('Webhook', newId()),
+    deliveryId: encodeId('WebhookDelivery', newId()),
   }
 }
