@@ -104,7 +104,7 @@ export class World {
   }
 
   async anonymous(membership: Membership = {}): Promise<Actor> {
-    const userId = await this.#user('anonymous', this.org.id)
+    const userId = await this.user('anonymous', this.org.id)
     return this.join(await this.#signIn(this.org.id, userId, { method: 'anonymous' }), membership)
   }
 
@@ -134,7 +134,7 @@ export class World {
        VALUES ($1, $2, $3, $4, now() + interval '24 hours')`,
       [room.orgId, linkId, room.uuid, randomBytes(32)],
     )
-    const userId = await this.#user('guest', room.orgId)
+    const userId = await this.user('guest', room.orgId)
     await this.sql('UPDATE identity.users SET link_id = $2 WHERE id = $1', [userId, linkId])
     await this.sql(
       `INSERT INTO rooms.room_guests (org_id, user_id, room_id, link_id, guest_key_hash, expires_at)
@@ -153,7 +153,7 @@ export class World {
     projectScope = 'all',
     ...membership
   }: AgentSetup = {}): Promise<Actor & HeldKey> {
-    const userId = await this.#user('agent', this.org.id)
+    const userId = await this.user('agent', this.org.id)
     await this.sql('INSERT INTO identity.agents (org_id, id, name, mode, project_scope) VALUES ($1, $2, $3, $4, $5)', [
       this.org.id,
       userId,
@@ -340,7 +340,7 @@ export class World {
   }
 
   async #registered(role: Role, orgId = this.org.id): Promise<Actor> {
-    const userId = await this.#user('registered', null)
+    const userId = await this.user('registered', null)
     await this.sql(
       `INSERT INTO identity.memberships (org_id, user_id, role, username, joined_at) VALUES ($1, $2, $3, $4, now())`,
       [orgId, userId, role, `u-${randomBytes(8).toString('hex')}`],
@@ -348,7 +348,7 @@ export class World {
     return this.#signIn(orgId, userId, { method: 'password' })
   }
 
-  async #user(account: 'registered' | 'anonymous' | 'guest' | 'agent', homeOrgId: string | null): Promise<string> {
+  async user(account: 'registered' | 'anonymous' | 'guest' | 'agent', homeOrgId: string | null): Promise<string> {
     const id = newId()
     await this.sql(
       `INSERT INTO identity.users (id, type, account, home_org_id, display_name, status)
