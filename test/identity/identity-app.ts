@@ -7,6 +7,7 @@ import { hashPassword } from '../../src/identity/session/password.ts'
 import { recheckSessions } from '../../src/identity/session/recheck-sessions.ts'
 import { createRateLimiter } from '../../src/platform/index.ts'
 import type { Actor } from '../support/actor.ts'
+import { PEPPER } from '../support/api-key.ts'
 import { startApp } from '../support/app.ts'
 import type { Answer } from '../support/client.ts'
 import { createWorld, type World } from '../support/world.ts'
@@ -27,7 +28,7 @@ export function configure(
   points: Parameters<typeof createRateLimiter>[0]['points'] = {},
 ): void {
   const limiter = createRateLimiter({ secret: 'of the tests', points: { anonymousSession: 10_000, ...points } })
-  configureIdentity(readConfig({ NODE_ENV: 'test', ...env }), limiter)
+  configureIdentity(readConfig({ NODE_ENV: 'test', ...env }), limiter, [{ id: 1, secret: PEPPER }])
 }
 
 let addresses = 0
