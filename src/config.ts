@@ -150,6 +150,7 @@ export const VARIABLES = {
   MOOTHALL_QUERY_MAX_ALIASES: int(30, 0, 1_000).describe('Alias bound of one document.'),
   MOOTHALL_QUERY_MAX_TOKENS: int(2_000, 10, 100_000).describe('Token bound of one document.'),
   MOOTHALL_BODY_MAX: bytes('1MiB').describe('Largest request body.'),
+  MOOTHALL_TOOL_INVOCATION_RETENTION: duration('90d').describe('How long tool calls of agents are kept.'),
   MOOTHALL_IDEMPOTENCY_TTL: duration('24h').describe('How long an answer is kept under its idempotency key.'),
   MOOTHALL_RATE_PERSON: int(600, 1, 1_000_000).describe('Requests a minute of one person.'),
   MOOTHALL_RATE_AGENT: int(300, 1, 1_000_000).describe('Requests a minute of one agent without a rate of its own.'),

@@ -26,6 +26,7 @@ import { setCurrentBus } from './live/current-bus.ts'
 import { type OpenBus, openBus } from './live/open-bus.ts'
 import { logPlainly } from './log.ts'
 import {
+  configureToolInvocations,
   configureWebhooks,
   createKeyring,
   createRateLimiter,
@@ -95,6 +96,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     openSignIn(config, { ...secrets, log, print: (mail, message) => logPlainly(log, mail, message) })
     // What is to be mailed is made and sent before the pool goes, for as long as running requests are awaited.
     opened.defer(() => Promise.race([signInSettled(), delay(config.MOOTHALL_DRAIN_TIMEOUT, undefined, { ref: false })]))
+    configureToolInvocations({ retention: config.MOOTHALL_TOOL_INVOCATION_RETENTION, log })
     configureRooms({ limiter })
     const { bus } = live
     const mask = (result: ExecutionResult, requestId: string) => publicResult(masked(result, requestId, log))

@@ -8,6 +8,7 @@ export const ID_PREFIX = {
   ApiKey: 'key',
   Session: 'ses',
   AuditEvent: 'aud',
+  ToolInvocation: 'tli',
   Webhook: 'whk',
   WebhookDelivery: 'whd',
   Space: 'spc',

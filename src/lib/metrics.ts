@@ -38,6 +38,8 @@ export const streamsRefused = counter('streams_refused_total', 'Streams and sock
 export const hintsSent = counter('hints_sent_total', 'Hints to other processes, by their way.', 'way')
 export const hintsMalformed = counter('hints_malformed_total', 'Hints that this version does not understand.')
 
+export const toolCallsUnrecorded = counter('tool_calls_unrecorded_total', 'Tool calls of agents that the log lacks.')
+
 export const rateLimited = counter('rate_limited_total', 'Requests refused by a rate limit.', 'kind')
 export const limiterFailures = counter(
   'rate_limit_store_failures_total',

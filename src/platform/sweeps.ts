@@ -2,6 +2,7 @@ import { operation } from '../db/operation.ts'
 import { sql } from '../db/sql.ts'
 import { drainInPasses, type Sweep } from '../queue/sweeps.ts'
 import { pruneIdempotencyKeys } from './idempotency/sweep.ts'
+import { pruneToolInvocations } from './tool-invocations/sweep.ts'
 import { pruneDeliveries } from './webhook/prune.ts'
 
 const ROWS_A_PASS = 10_000
@@ -23,5 +24,6 @@ export function pruneRateLimits(): Promise<number> {
 export const platformSweeps: readonly Sweep[] = [
   { name: 'idempotency_prune', every: 600_000, work: pruneIdempotencyKeys },
   { name: 'limits_prune', every: 600_000, work: pruneRateLimits },
+  { name: 'tool_prune', every: 3_600_000, work: pruneToolInvocations },
   { name: 'webhook_prune', every: 3_600_000, work: pruneDeliveries },
 ]

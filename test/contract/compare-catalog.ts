@@ -18,7 +18,13 @@ const UNTYPED = ['platform.audit_events.xact_id']
 /** The migration runner's own, and what the app may read no row of. */
 const UNMODELLED = ['platform._prisma_migrations', 'identity.waitlist', 'identity.embed_handoffs']
 /** Relations to rows that may be gone: the column is a value and no foreign key. */
-const LOOSE_RELATIONS = ['AuditEvent.actor', 'AuditEvent.space', 'AuditEvent.room']
+const LOOSE_RELATIONS = [
+  'AuditEvent.actor',
+  'AuditEvent.space',
+  'AuditEvent.room',
+  'AuditEvent.toolInvocation',
+  'ToolInvocation.apiKey',
+]
 
 /** What a column of each type is in a model. Instants are strings, or they would lose their microseconds. */
 const TYPES: Record<string, string> = {

@@ -61,6 +61,10 @@ builder.prismaNode('AuditEvent', {
       nullable: true,
       description: 'Shared by all that one request did.',
     }),
+    toolInvocation: t.relation('toolInvocation', {
+      nullable: true,
+      description: 'Of `agent.tool_invoked`: the call, while the tool log keeps it.',
+    }),
     cursor: t.string({
       description: 'Its place in the feed: `auditFeed(after:)` goes on behind it.',
       resolve: async ({ id }, _args, context) => (await cursorOf(context, id))!,

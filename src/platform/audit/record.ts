@@ -29,6 +29,8 @@ export type Facts<P> = {
   /** Spares a look-up where the space's row is at hand. */
   spaceSlug?: string | undefined
   reason?: string | null | undefined
+  /** The call it tells of; of agent.tool_invoked alone. */
+  toolInvocationId?: string
   payload: P
 }
 
@@ -57,14 +59,16 @@ export async function record<P extends object>(
   await sql`
     INSERT INTO platform.audit_events (org_id, id, category, event_type, actor_kind, actor_user_id, actor_key_id,
       target_kind, target_id, space_id, room_id, project_id, ticket_id, private_user_id, org_slug, space_slug, reason,
-      payload, request_id, durable, deliverable)
+      payload, request_id, tool_invocation_id, durable, deliverable)
     VALUES (${actor.orgId}, ${id}, ${event.category}, ${event.name}, ${actorKind}, ${actorUserId}, ${actorKeyId},
       ${facts.target?.kind}, ${facts.target?.id}, ${facts.spaceId}, ${facts.roomId ?? guestRoomId}, ${facts.projectId},
       ${facts.ticketId}, ${facts.privateUserId},
       coalesce((SELECT slug FROM identity.orgs WHERE id = ${actor.orgId}), ''), ${spaceSlug}, ${facts.reason},
-      ${payload}::jsonb, ${scope.requestId}, ${event.durable}, ${event.deliverable})`.catch((error: unknown) => {
-    throw isTooLarge(error) ? new EventFaultError(`the payload of ${event.name} is too large`) : error
-  })
+      ${payload}::jsonb, ${scope.requestId}, ${facts.toolInvocationId}, ${event.durable}, ${event.deliverable})`.catch(
+    (error: unknown) => {
+      throw isTooLarge(error) ? new EventFaultError(`the payload of ${event.name} is too large`) : error
+    },
+  )
   return id
 }
 
