@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { withClient } from '../db/with-client.ts'
 import { CHANNELS } from './hints.ts'
 
 const PING_EVERY = 500
@@ -95,6 +97,7 @@ export class Listener {
     try {
       await client.connect()
       await client.query(channels.map((channel) => `LISTEN ${pg.escapeIdentifier(channel)}`).join('; '))
+      await this.#requireOwnSession(client)
     } catch (error) {
       return this.#lost(client, error instanceof Error ? error.message : String(error))
     }
@@ -102,6 +105,21 @@ export class Listener {
     onListening()
     this.#beat = setInterval(() => this.#ping(client), PING_EVERY)
     this.#ping(client)
+  }
+
+  /**
+   * Behind a pooler in transaction mode a ping comes back with the answer to its own query, while what others notify goes
+   * nowhere. A pooler makes up the process id that it gives; where one stands between, hearing another connection decides.
+   */
+  async #requireOwnSession(client: pg.Client): Promise<void> {
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    if (rows[0]?.pid === (client as unknown as { processID: number }).processID) return
+    const heard = this.#heard
+    await withClient({ connectionString: this.#options.url, connectionTimeoutMillis: CONNECT_TIMEOUT }, (other) =>
+      other.query('SELECT pg_notify($1, $2)', [CHANNELS.identity, `${this.#pingHead}"n":0}`]),
+    )
+    for (let waited = 0; heard === this.#heard && waited < GRACE; waited += 10) await delay(10)
+    if (heard === this.#heard) throw new Error('LISTEN goes through a transaction pooler: set DATABASE_LISTEN_URL')
   }
 
   /** One at a time: on a dead connection pings would only pile up. */
