@@ -3,6 +3,7 @@ import { encodeId } from '../../src/graphql/ids.ts'
 import { newId } from '../../src/lib/type-id.ts'
 import { startApp } from '../support/app.ts'
 import type { Answer, GraphqlClient } from '../support/client.ts'
+import { knownProject } from '../support/known-projects.ts'
 import { type Bad, badValuesOf } from './bad-values.ts'
 import { digestOf } from './digest.ts'
 import { inParallel } from './in-parallel.ts'
@@ -19,6 +20,7 @@ const BATCH = 10
 const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   // Null clears (PLAT-59 speaks of strings; these say so in their description).
   [/^(StoryEstimateInput\.estimate|StoryMoveInput\.afterId|RoomSelectInput\.storyId)$/, /^null$/],
+  [/^AgentUpdateInput\.(rateLimitPerMinute|budgets)$/, /^null$/],
   // May be empty: open spaces, nothing to note, no icon.
   [/^(SpaceCreate|SpaceUpdate|SpaceJoin)Input\.passcode$/, /^(empty|blank)$/],
   [/^Story(Add|Update)Input\.(title|notes|ref)$/, /^(empty|blank)$/],
@@ -46,6 +48,10 @@ beforeAll(async () => {
   foreign.set('Story', [sameOrg.stories[0], theirs.stories[0]!])
   foreign.set('Deck', [sameOrg.deckId, encodeId('Deck', deck)])
   foreign.set('User', [otherOrg.id])
+  const agent = await world.user('agent', otherOrg.orgId)
+  await world.sql(`INSERT INTO identity.agents (org_id, id, name) VALUES ($1, $2, 'theirs')`, [otherOrg.orgId, agent])
+  foreign.set('Agent', [encodeId('Agent', agent)])
+  foreign.set('Project', [knownProject(otherOrg).id])
   foreign.set('Session', [encodeId('Session', cast.deputy.sessionId), encodeId('Session', otherOrg.sessionId)])
 })
 afterAll(() => stage?.world.close())

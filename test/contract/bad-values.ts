@@ -92,6 +92,17 @@ const ofScalar: Record<string, (slot: Slot) => Bad[]> = {
       'an object': {},
     }),
   Boolean: () => byType({ 'a text': 'true', 'a number': 1, 'an object': {}, 'a list': [[true]] }),
+  JSON: () =>
+    byRule({
+      NUL: { zqbad: `${PLANTED}${NUL}` },
+      'NUL in a name': { [`${PLANTED}${NUL}`]: 1 },
+      'lone surrogate': { zqbad: [`${PLANTED}\ud83d`] },
+      'too deep': JSON.parse(`${'{"zqbad":'.repeat(1_000)}1${'}'.repeat(1_000)}`),
+      '100 KB': { zqbad: PLANTED.repeat(20_480) },
+      'a text': PLANTED,
+      'a number': 5,
+      'a boolean': true,
+    }),
   UUID: () =>
     byType({
       'in capitals': v7().toUpperCase(),

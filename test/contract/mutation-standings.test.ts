@@ -35,6 +35,7 @@ const CODES: Record<string, string> = {
   N: 'NOT_FOUND',
   U: 'UNAUTHENTICATED',
   L: 'LAST_OWNER',
+  C: 'CONFLICT',
 }
 
 const ALL = 'ok ok ok ok ok ok ok ok ok'
@@ -88,17 +89,14 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ID-18 whose session it is', 'sessionRevoke', 'ok ok ok ok ok ok ok N N', 'ok ok ok ok ok N N ok F U'],
   ['ID-4, 18 but in a meeting client', 'sessionEndAll', 'ok ok ok ok ok ok ok F ok', 'ok ok ok ok ok F ok ok F U'],
   ['ID-21, 23 anybody', 'sessionCreateAnonymous sessionCreateWithPassword', ALL, 'ok ok ok ok ok ok ok ok ok ok'],
-  [
-    'ID-6, 58, 59 admins',
-    'orgUpdate orgStop orgResume orgArchive orgUnarchive',
-    'F F ok ok F F F ok F',
-    'ok ok F F F F F ok F U',
-  ],
-  ['ID-6, 42 admins', 'agentCreate', 'F F ok ok F F F ok F', 'ok ok F F F F F ok F U'],
+  // The slug that the play names is taken for the owner of another org.
+  ['ID-6 admins', 'orgUpdate', 'F F ok ok F F F F F', 'ok ok F F F F F C F U'],
+  ['ID-6, 58, 59 admins', 'orgStop orgResume orgArchive orgUnarchive', 'F F ok ok F F F F F', 'ok ok F F F F F ok F U'],
+  ['ID-6, 42 admins', 'agentCreate', 'F F ok ok F F F F F', 'ok ok F F F F F N F U'],
   [
     'ID-6, 43, 69 admins',
     'agentUpdate agentSuspend agentStop agentResume agentSetProjects agentAddIntentKey agentRemoveIntentKey',
-    'F F ok ok F F F ok F',
+    'F F ok ok F F F F F',
     'ok ok F F F F F N F U',
   ],
   ['ID-6 admins', 'apiKeyCreate apiKeyRotate apiKeyRevoke', 'F F ok ok F F F F F', 'ok ok F F F F F N F U'],

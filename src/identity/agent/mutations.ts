@@ -38,7 +38,7 @@ const projectIds = arg
   .describe(`What scope LISTED stands for, at most ${PROJECTS_MAX}; none when left out.`)
 const labels = arg
   .list(
-    arg.object('AgentLabelInput', { name: arg.text({ max: 64 }), value: arg.text({ min: 0, max: 256 }) }, 'One label.'),
+    arg.object('AgentLabelInput', { name: arg.text({ max: 64 }), value: arg.text({ max: 256 }) }, 'One label.'),
     LABELS_MAX,
   )
   .optional()
