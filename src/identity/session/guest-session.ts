@@ -1,7 +1,7 @@
 import { sql } from '../../db/sql.ts'
 import type { SessionCaller } from '../../graphql/caller.ts'
 import { invalidInput, NotFoundError } from '../../graphql/errors.ts'
-import { displayNameFault } from '../../lib/text.ts'
+import { cleanText, displayNameFault } from '../../lib/text.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { Actor } from '../../platform/index.ts'
 import { openSession, type SessionMaking } from './open-session.ts'
@@ -22,12 +22,13 @@ export async function createGuestSession(
   displayName: string,
   making: SessionMaking,
 ): Promise<SessionCaller> {
-  const fault = displayNameFault(displayName)
+  const name = cleanText(displayName)
+  const fault = displayNameFault(name)
   if (fault) throw invalidInput('displayName', fault)
   const guest = guestOf(link, newId())
   await sql`
     INSERT INTO identity.users (id, type, account, home_org_id, display_name, status, link_id, last_login_at)
-    VALUES (${guest.userId}, 'human', 'guest', ${link.orgId}, ${displayName}, 'active', ${link.linkId}, now())`
+    VALUES (${guest.userId}, 'human', 'guest', ${link.orgId}, ${name}, 'active', ${link.linkId}, now())`
   await openGuestSession(guest, link, making)
   return guest
 }
