@@ -7,6 +7,7 @@ import { RedisBus } from './redis-bus.ts'
 
 /** How long hints may be out before work should go elsewhere (PLAT-28). */
 const PATIENCE = 10_000
+const TELL_EVERY = 60_000
 
 export type OpenBus = {
   readonly bus: Bus
@@ -21,7 +22,7 @@ export type OpenBus = {
 export function openBus(options: { listenUrl: string; redisUrl: string; log: Logger }): OpenBus {
   const { listenUrl, redisUrl, log } = options
   const postgres = new PostgresBus({ url: listenUrl, log })
-  const redis = redisUrl === '' ? undefined : openRedis(redisUrl, (error) => log.debug({ err: error }, 'redis failed'))
+  const redis = redisUrl === '' ? undefined : openRedis(redisUrl, faultLog(log))
   const hints = redis && new RedisBus({ postgres, redis, log })
   observe('listener_confirmed', '1 while notifications of the database are known to arrive.', () =>
     Number(postgres.confirmed),
@@ -43,6 +44,16 @@ export function openBus(options: { listenUrl: string; redisUrl: string; log: Log
       listener: within(postgres.ready, () => postgres.unconfirmedSince),
       ...(hints && { redis: within(hints.redisReady, () => hints.redisUnconfirmedSince) }),
     },
+  }
+}
+
+/** A Redis that is away fails anew with each attempt to reach it; once a minute says it. */
+function faultLog(log: Logger): (error: Error) => void {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (error) => {
+    if (performance.now() - toldAt < TELL_EVERY) return
+    toldAt = performance.now()
+    log.warn({ err: error }, 'redis failed')
   }
 }
 
