@@ -10,6 +10,8 @@ const METADATA = ['169.254.0.0/16', 'fd00:ec2::/32'].map(rangeOf)
 const PUBLIC_IPV6 = rangeOf('2000::/3')
 /** IPv6 addresses that stand for an IPv4 one, which would have to be looked at in its stead. Nobody needs them here. */
 const TRANSLATED = new Set(['ipv4Mapped', 'rfc6145', 'rfc6052', '6to4', 'teredo'])
+/** An old spelling of the same, in which the loopback stands too. */
+const COMPATIBLE = rangeOf('::/96')
 
 /** Which addresses a request may go to (PLAT-47). */
 export class Addresses {
@@ -35,7 +37,9 @@ export class Addresses {
 }
 
 const isBarred = (address: Address): boolean =>
-  TRANSLATED.has(address.range()) || METADATA.some((range) => isIn(address, range))
+  TRANSLATED.has(address.range()) ||
+  (address.range() === 'unicast' && isIn(address, COMPATIBLE)) ||
+  METADATA.some((range) => isIn(address, range))
 
 const isIn = (address: Address, [base, bits]: Range): boolean =>
   address.kind() === base.kind() && address.match(base as never, bits)
