@@ -18,7 +18,8 @@ export const command: Command = {
         : error
     })
     try {
-      welcome(terminal, config, server.address, await makeFirstOrg(server))
+      const frontend = config.MOOTHALL_FRONTEND_URL || publicAddress(config, server.address)
+      welcome(terminal, config, server.address, await makeFirstOrg(server, frontend))
     } catch (error) {
       await server.close()
       throw error
@@ -53,6 +54,7 @@ function welcome(terminal: Terminal, config: Config, address: string, owner: Fir
       `  This is its first start, so there is an org "${owner.org}" with an owner:`,
       `    email     ${owner.email}`,
       `    password  ${owner.password}`,
+      ...(owner.signInLink ? [`    or once   ${owner.signInLink}`] : []),
       '  The password is not shown again.',
     )
   }

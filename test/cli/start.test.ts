@@ -48,12 +48,24 @@ async function signsIn(
   return answer?.__typename === 'SessionCreateWithPasswordPayload'
 }
 
+async function signsInByLink({ endpoint }: Started, link: string): Promise<boolean> {
+  const { sessionCreateWithToken: answer } = await new GraphqlClient(endpoint).run(
+    `mutation ($input: SessionCreateWithTokenInput!) { sessionCreateWithToken(input: $input) { __typename } }`,
+    { input: { token: link.split('#token=')[1], delivery: 'BEARER' } },
+  )
+  return answer.__typename === 'SessionCreateWithTokenPayload'
+}
+
 it('PLAT-80 makes org main with an owner at the first start, and shows the password that once', async () => {
   const first = await start()
   const owner = first.started.firstOwner!
 
   expect(owner).toMatchObject({ org: 'main', email: 'owner@moothall.localhost' })
   expect(await signsIn(first.started, owner)).toBe(true)
+  expect(owner.signInLink).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign-in#token=mh_link_[\w-]{43}$/)
+  const byLink = () => signsInByLink(first.started, owner.signInLink!)
+  expect(await byLink()).toBe(true)
+  expect(await byLink()).toBe(false)
   const { sessionCreateAnonymous: anonymous } = await new GraphqlClient(first.started.endpoint).run(
     SIGN_IN_ANONYMOUSLY,
     { input: { orgSlug: 'main', displayName: 'Ada', delivery: 'BEARER' } },
@@ -114,5 +126,7 @@ it('says in words a person reads where it serves, and how to sign in', async () 
   }
 
   expect(words).toMatch(/Moothall serves http:\/\/127\.0\.0\.1:\d+\/graphql\n {2}Open it in a browser for GraphiQL\./)
-  expect(words).toMatch(/email {5}owner@moothall\.localhost\n {4}password {2}\S{20}\n/)
+  expect(words).toMatch(
+    /email {5}owner@moothall\.localhost\n {4}password {2}\S{20}\n {4}or once {3}http:\S+\/sign-in#token=\S+\n/,
+  )
 })

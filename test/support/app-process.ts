@@ -13,7 +13,7 @@ export const MAIN = join(import.meta.dirname, '../../src/main.ts')
 export type Started = {
   address: string
   endpoint: string
-  firstOwner?: { org: string; email: string; password: string }
+  firstOwner?: { org: string; email: string; password: string; signInLink: string | null }
 }
 export type Exit = { code: number | null; signal: string | null }
 

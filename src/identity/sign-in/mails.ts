@@ -7,7 +7,8 @@ type Words = Omit<Mail, 'to'>
  * Where a token is spent: in the fragment, which browsers send to no server, so that no log and no mail scanner that
  * fetches the page has it. Opening it spends nothing; the page there does, when somebody says so (ID-25).
  */
-export const signInUrl = (frontendUrl: string, token: string): string => `${frontendUrl}/sign-in#token=${token}`
+export const signInUrl = (frontendUrl: string, token: string): string =>
+  `${frontendUrl.replace(/\/+$/, '')}/sign-in#token=${token}`
 
 type SignIn = { orgName: string; token: string; code: string; frontendUrl: string }
 

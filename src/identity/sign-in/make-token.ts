@@ -33,10 +33,12 @@ export async function voidSignInTokens(orgId: string, userId: string): Promise<v
     WHERE org_id = ${orgId} AND user_id = ${userId} AND purpose = 'sign_in' AND used_at IS NULL AND voided_at IS NULL`
 }
 
-/** A link that signs a member in once, for the operator to hand over; null where links sign nobody in. */
-export async function signInLink({ orgId, userId }: Omit<For, 'client'>): Promise<string | null> {
-  const { linkSignIn, frontendUrl } = signInSettings()
+type Link = { orgId: string; userId: string; address: string }
+
+/** A link to that address which signs a member in once, for the operator; null where links sign nobody in. */
+export async function signInLink({ orgId, userId, address }: Link): Promise<string | null> {
+  const { linkSignIn } = signInSettings()
   if (!linkSignIn) return null
   const { token } = await operation('write', { orgId, userId }, () => makeSignInToken({ orgId, userId, client: null }))
-  return signInUrl(frontendUrl, token)
+  return signInUrl(address, token)
 }

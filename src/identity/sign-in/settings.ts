@@ -7,7 +7,7 @@ import type { KeyPepper } from '../settings.ts'
 export type SignInSettings = {
   /** Whether links and codes sign anybody in. Invitations are accepted either way. */
   linkSignIn: boolean
-  /** Where links lead, without a slash at its end. */
+  /** Where links lead. */
   frontendUrl: string
   /** Newest first: a code is hashed with the first and verified with each. */
   peppers: readonly Uint8Array[]
@@ -25,7 +25,7 @@ export function openSignIn(config: Config, { keyPeppers, ...options }: Options):
   const mailer = openMailer(config, options)
   current = {
     linkSignIn: config.MOOTHALL_LINK_SIGN_IN && mailer.works,
-    frontendUrl: (config.MOOTHALL_FRONTEND_URL || config.MOOTHALL_PUBLIC_URL).replace(/\/+$/, ''),
+    frontendUrl: config.MOOTHALL_FRONTEND_URL || config.MOOTHALL_PUBLIC_URL,
     peppers: keyPeppers.map(({ secret }) => secret),
     mailer,
     onFailure: (error) => options.log.error({ err: error }, 'a sign-in mail could not be made'),
