@@ -52,6 +52,7 @@ beforeAll(async () => {
   await world.sql(`INSERT INTO identity.agents (org_id, id, name) VALUES ($1, $2, 'theirs')`, [otherOrg.orgId, agent])
   foreign.set('Agent', [encodeId('Agent', agent)])
   foreign.set('Project', [knownProject(otherOrg).id])
+  foreign.set('Org', [encodeId('Org', otherOrg.orgId)])
   foreign.set('Session', [encodeId('Session', cast.deputy.sessionId), encodeId('Session', otherOrg.sessionId)])
 })
 afterAll(() => stage?.world.close())
