@@ -23,6 +23,18 @@ const COMMANDS: Record<string, Entry> = {
     usage: '--org SLUG --email EMAIL --role ROLE --name NAME',
     load: () => import('./user-create.ts'),
   },
+  'key create': {
+    usage: '--org SLUG (--agent NAME | --admin) --name NAME [--scopes LIST] [--expires INSTANT]',
+    load: () => import('./key-create.ts'),
+  },
+  'key revoke': { usage: '--org SLUG --prefix PREFIX', load: () => import('./key-revoke.ts') },
+  'org purge': { usage: '--slug SLUG --confirm SLUG', load: () => import('./org-purge.ts') },
+  'user disable': { usage: 'ID_OR_EMAIL', load: () => import('./user-disable.ts') },
+  'user enable': { usage: 'ID_OR_EMAIL', load: () => import('./user-enable.ts') },
+  'user erase': { usage: 'ID_OR_EMAIL', load: () => import('./user-erase.ts') },
+  'user delete': { usage: 'ID', load: () => import('./user-delete.ts') },
+  'waitlist list': { usage: '', load: () => import('./waitlist-list.ts') },
+  'waitlist remove': { usage: 'EMAIL', load: () => import('./waitlist-remove.ts') },
   'export org': { usage: '--org SLUG --out DIR', load: () => import('./export-org.ts') },
   'export audit': { usage: '--org SLUG --out DIR', load: () => import('./export-audit.ts') },
 }
@@ -57,10 +69,13 @@ function split(args: readonly string[]): { name: string; rest: string[] } {
   return { name: args.filter((arg) => !arg.startsWith('-')).join(' '), rest: [] }
 }
 
-function parse({ options }: Command, args: string[], usage: string): Values {
+function parse({ options, argument }: Command, args: string[], usage: string): Values {
   const common = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
   try {
-    return parseArgs({ args, options: { ...options, ...common } }).values as Values
+    const allowPositionals = argument !== undefined
+    const { values, positionals } = parseArgs({ args, options: { ...options, ...common }, allowPositionals })
+    if (positionals.length > 1) throw new Error(`There is one ${argument} too many.`)
+    return { ...values, ...(argument && { [argument]: positionals[0] }) } as Values
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\nUsage: ${usage}`)
   }

@@ -5,10 +5,15 @@ import { closePool, openPool } from '../db/pool.ts'
 import { configureIdentity } from '../identity/index.ts'
 import { createLog } from '../log.ts'
 import { createRateLimiter } from '../platform/index.ts'
+import { readSecrets } from '../secrets.ts'
 
-/** Runs use-cases from the command line, beside a server or without one. */
-export async function withDatabase<T>(body: (database: Database) => Promise<T>): Promise<T> {
+/** Runs use-cases from the command line, beside a server or without one. `peppers`: it makes what they hash. */
+export async function withDatabase<T>(
+  body: (database: Database) => Promise<T>,
+  { peppers = false }: { peppers?: boolean } = {},
+): Promise<T> {
   const config = readConfig()
+  const keyPeppers = peppers ? (await readSecrets(config)).keyPeppers : []
   const opened = new AsyncDisposableStack()
   try {
     const database = await openDatabase(config, createLog(config, process.stderr))
@@ -23,7 +28,7 @@ export async function withDatabase<T>(body: (database: Database) => Promise<T>):
       prepared: config.MOOTHALL_DATABASE_PREPARED,
     })
     opened.defer(closePool)
-    configureIdentity(config, createRateLimiter({ secret: randomBytes(32) }))
+    configureIdentity(config, createRateLimiter({ secret: randomBytes(32) }), keyPeppers)
     return await body(database)
   } finally {
     await opened.disposeAsync()
