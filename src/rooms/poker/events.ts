@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { defineEvent, nodeId } from '../../platform/index.ts'
 import { REVEAL_REASONS } from '../live/event-payloads.ts'
 import { inSpace } from '../space/projection.ts'
-import { spaceReaders } from '../space/readers.ts'
 import { ofStory } from '../story/projection.ts'
 
 const storyId = nodeId('Story')
@@ -37,7 +36,6 @@ export const roundRevealed = defineEvent('round.revealed', {
     mode: z.array(z.string()),
     consensus: z.boolean(),
   }),
-  readers: spaceReaders,
   projection: ofStory,
 })
 

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { defineEvent, nodeId } from '../../platform/index.ts'
 import { FACILITATOR_REASONS, LEAVE_REASONS } from '../live/event-payloads.ts'
 import { inRoom } from '../space/projection.ts'
-import { spaceReaders } from '../space/readers.ts'
 
 const userId = nodeId('User')
 const nothing = z.strictObject({})
@@ -12,7 +11,6 @@ export const roomCreated = defineEvent('room.created', {
   deliverable: true,
   description: 'A room was opened in a space.',
   payload: z.strictObject({ kind: z.string() }),
-  readers: spaceReaders,
   projection: inRoom,
 })
 
@@ -21,7 +19,6 @@ export const roomEnded = defineEvent('room.ended', {
   deliverable: true,
   description: 'A room ended.',
   payload: nothing,
-  readers: spaceReaders,
   projection: inRoom,
 })
 
@@ -30,7 +27,6 @@ export const roomReopened = defineEvent('room.reopened', {
   deliverable: true,
   description: 'A room that had ended goes on.',
   payload: nothing,
-  readers: spaceReaders,
   projection: inRoom,
 })
 
@@ -39,7 +35,6 @@ export const roomDeleted = defineEvent('room.deleted', {
   deliverable: true,
   description: 'A room was deleted with everything in it.',
   payload: z.strictObject({ kind: z.string() }),
-  readers: spaceReaders,
   projection: inRoom,
 })
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { defineEvent, nodeId } from '../../platform/index.ts'
 import { inSpace } from './projection.ts'
-import { spaceReaders } from './readers.ts'
 
 const userId = nodeId('User')
 
@@ -10,7 +9,6 @@ export const spaceCreated = defineEvent('space.created', {
   deliverable: true,
   description: 'A space was made.',
   payload: z.strictObject({ slug: z.string() }),
-  readers: spaceReaders,
   projection: inSpace,
 })
 
@@ -19,7 +17,6 @@ export const memberJoined = defineEvent('space.member_joined', {
   deliverable: true,
   description: 'Somebody joined a space by themselves.',
   payload: z.strictObject({ userId }),
-  readers: spaceReaders,
   projection: inSpace,
 })
 
@@ -28,7 +25,6 @@ export const memberAdded = defineEvent('space.member_added', {
   deliverable: true,
   description: 'An owner added somebody to a space.',
   payload: z.strictObject({ userId, spectator: z.boolean() }),
-  readers: spaceReaders,
   projection: inSpace,
 })
 

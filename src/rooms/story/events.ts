@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { defineEvent, nodeId } from '../../platform/index.ts'
-import { spaceReaders } from '../space/readers.ts'
 import { ofStory } from './projection.ts'
 
 const storyId = nodeId('Story')
@@ -11,7 +10,6 @@ export const storyAdded = defineEvent('story.added', {
   deliverable: true,
   description: 'A story was added to a poker room.',
   payload: z.strictObject({ storyId }),
-  readers: spaceReaders,
   projection: ofStory,
 })
 
@@ -20,7 +18,6 @@ export const storyEstimated = defineEvent('story.estimated', {
   deliverable: true,
   description: 'The estimate of a story was written down, changed or cleared.',
   payload: z.strictObject({ storyId, estimate, previous: estimate }),
-  readers: spaceReaders,
   projection: ofStory,
 })
 
