@@ -187,8 +187,17 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     config[name] = read.data
   }
   requireOidcWhole(config as Config)
+  requireDatabaseWhole(config as Config)
   requireMailWhole(config as Config)
   return config as Config
+}
+
+/** Addresses that go with DATABASE_URL would else be passed over in silence for the embedded server. */
+function requireDatabaseWhole(config: Config): void {
+  if (config.DATABASE_URL !== '') return
+  for (const name of ['DATABASE_MIGRATE_URL', 'DATABASE_LISTEN_URL'] as const) {
+    if (config[name] !== '') throw new ConfigError(`Variable ${name} goes with DATABASE_URL: set both or neither.`)
+  }
 }
 
 function requireOidcWhole(config: Config): void {

@@ -4,7 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecutionResult } from 'graphql'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { bringUpToDate, type Database, openDatabase, requireIsolation, settleAuditEra } from './db/database.ts'
+import {
+  bringUpToDate,
+  type Database,
+  openDatabase,
+  requireIsolation,
+  requireOneDatabase,
+  settleAuditEra,
+} from './db/database.ts'
 import { operation } from './db/operation.ts'
 import { closePool, openPool } from './db/pool.ts'
 import { sql } from './db/sql.ts'
@@ -36,6 +43,7 @@ import {
   type RateLimiter,
   type RateLimitStore,
   redisStore,
+  requireSealingKeys,
   setKeyring,
   webhookDeliveries,
 } from './platform/index.ts'
@@ -74,6 +82,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     opened.defer(() => database.close())
     const migrations = await bringUpToDate(database, config)
     await requireIsolation(database)
+    await requireOneDatabase(database)
     await settleAuditEra(database)
 
     const live = openLive(config, database, opened, log)
@@ -91,6 +100,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     const limiter = openLimiter(config, secrets, database, live, opened, log)
     configureIdentity(config, limiter, secrets.keyPeppers)
     await requirePeppers()
+    await requireSealingKeys()
     opened.defer(() => flushKeyUse().catch((error) => log.warn({ err: error }, 'the use of keys could not be noted')))
     opened.defer(rememberKeys(live.bus))
     openSignIn(config, { ...secrets, log, print: (mail, message) => logPlainly(log, mail, message) })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type pg from 'pg'
+import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { startEmbedded } from './embedded.ts'
@@ -87,6 +87,28 @@ export async function requireIsolation({ appUrl }: Database): Promise<void> {
   const faults = await withClient(starting(appUrl), isolationFaults)
   if (faults.length === 0) return
   throw new DatabaseRefusedError(`The database would not keep tenants apart: ${faults.join('; ')}.`)
+}
+
+/**
+ * Refuses a DATABASE_LISTEN_URL to some other database: its notifications would never come, and nothing would show it, for
+ * a listener hears its own. One that cannot be reached now is for the listener to wait for.
+ */
+export async function requireOneDatabase({ appUrl, listenUrl }: Database): Promise<void> {
+  if (listenUrl === appUrl) return
+  const [served, heard] = await Promise.all([instanceOf(appUrl), instanceOf(listenUrl).catch(foreign)])
+  if (heard !== null && heard !== served)
+    throw new DatabaseRefusedError('DATABASE_LISTEN_URL leads to another database.')
+}
+
+const instanceOf = (url: string): Promise<string | null> =>
+  withClient(starting(url), async (client) => {
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM platform.instance')
+    return rows[0]?.id ?? 'none'
+  })
+
+/** No such table, or no right to it, is an answer; no connection is none. */
+function foreign(error: unknown): string | null {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('42') ? 'none' : null
 }
 
 /** Begins a new era of facts when transaction ids have started again, as after a logical restore (PLAT-18). */
