@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { encodeId } from '../../src/graphql/ids.ts'
-import { hashCode } from '../../src/identity/sign-in/token.ts'
 import { newId } from '../../src/lib/type-id.ts'
 import type { Actor } from '../support/actor.ts'
 import { knownProject } from '../support/known-projects.ts'
@@ -8,6 +7,7 @@ import { uuidOf, type World } from '../support/world.ts'
 import { absentOf } from './planted.ts'
 import { withAgent } from './play-agent.ts'
 import { intentKeyOf, withIntentKey } from './play-intent-key.ts'
+import { addresseeOf, CODE, freshlySignedIn, linkTokenOf, mailed } from './play-sign-in.ts'
 import { RECEIVER, withWebhook } from './play-webhook.ts'
 import { PASSWORD, type Play } from './stage.ts'
 
@@ -133,7 +133,26 @@ const tooLong = (input: object) => ({
 })
 
 /** Whoever calls them has to sign in again afterwards. */
-export const endsSessions = (mutation: string): boolean => mutation.startsWith('session') || mutation === 'memberLeave'
+export const endsSessions = (mutation: string): boolean =>
+  mutation.startsWith('session') || ['memberLeave', 'viewerErase', 'orgPurge'].includes(mutation)
+
+/** The member at work in an archived org that is theirs, so that the others' goes on; a part of the cast stays. */
+async function inOrgToPurge(world: World, play: Play): Promise<void> {
+  const { member } = play
+  if (member === world.owner || play.castMember === member) return
+  const [org] = await world.sql<{ id: string; slug: string }>(
+    `INSERT INTO identity.orgs (slug, name, api_version) VALUES ($1, 'Ending', '2026-01-01') RETURNING id, slug`,
+    [`ending-${fresh()}`],
+  )
+  const { id, slug } = org!
+  await world.sql(
+    `INSERT INTO identity.memberships (org_id, user_id, role, username, joined_at) VALUES ($1, $2, 'owner', 'founder', now())`,
+    [id, member.userId],
+  )
+  await world.sql(`UPDATE identity.orgs SET status = 'archived', archived_at = now() WHERE id = $1`, [id])
+  await world.sql('UPDATE identity.sessions SET org_id = $2 WHERE id = $1', [member.sessionId, id])
+  play.endingSlug = slug
+}
 
 const config = (deck: object) => ({ poker: { deck, autoReveal: false, openVoting: false } })
 const newRoom = (deck: (play: Play) => object) => (play: Play) => ({
@@ -142,38 +161,6 @@ const newRoom = (deck: (play: Play) => object) => (play: Play) => ({
   title: WRITTEN,
   config: config(deck(play)),
 })
-
-const CODE = '123456'
-/** A link's token for this play; the same each time. */
-const linkTokenOf = ({ space }: Play) => `mh_link_${createHash('sha256').update(space.slug).digest('base64url')}`
-
-/** The newcomer was mailed a link with a code. */
-async function mailed(world: World, play: Play): Promise<void> {
-  const id = newId()
-  await world.sql(
-    `INSERT INTO identity.login_tokens (org_id, id, user_id, purpose, token_hash, code_hash, expires_at)
-     VALUES ($1, $2, $3, 'sign_in', $4, $5, now() + interval '15 minutes')`,
-    [
-      world.org.id,
-      id,
-      play.newcomer.userId,
-      createHash('sha256').update(linkTokenOf(play)).digest(),
-      hashCode(Buffer.alloc(32, 'pepper'), id, CODE),
-    ],
-  )
-}
-
-/** Everybody has just signed in by link; the newcomer once. */
-async function freshlySignedIn(world: World, { newcomer }: Play): Promise<void> {
-  await world.sql(
-    `UPDATE identity.sessions SET method = 'magic_link', created_at = now() WHERE method IN ('password', 'magic_link')`,
-  )
-  await world.sql(
-    `UPDATE identity.sessions SET revoked_at = now(), revoke_reason = 'user'
-     WHERE user_id = $1 AND id <> $2 AND revoked_at IS NULL`,
-    [newcomer.userId, newcomer.sessionId],
-  )
-}
 
 /** Every mutation of the schema; a test fails while one is missing. */
 export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
@@ -222,11 +209,11 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
   sessionCreateWithCode: {
     by: 'nobody',
     prepare: mailed,
-    input: ({ email }) => ({ email, code: CODE, delivery: 'BEARER' }),
+    input: (play) => ({ email: addresseeOf(play), code: CODE, delivery: 'BEARER' }),
     facts: ['session.created'],
     again: { code: 'SIGN_IN_FAILED', ...more('auth.sign_in_failed') },
     refused: {
-      input: ({ email }) => ({ email, code: '000000' }),
+      input: (play) => ({ email: addresseeOf(play), code: '000000' }),
       code: 'SIGN_IN_FAILED',
       facts: ['auth.sign_in_failed'],
     },
@@ -341,6 +328,23 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: ['session.revoked', 'session.revoked', 'member.left', 'space.member_removed', 'room.participant_left'],
     again: { code: 'UNAUTHENTICATED' },
     refused: null,
+  },
+  viewerErase: {
+    by: 'member',
+    // Whoever is asked, it is their name that is written.
+    prepare: (world) => world.sql('UPDATE identity.users SET display_name = $1', [WRITTEN]),
+    input: () => ({ confirm: WRITTEN }),
+    facts: ['member.left', 'space.member_removed', 'room.participant_left', 'user.erased'],
+    again: { code: 'UNAUTHENTICATED' },
+    refused: { input: () => ({ confirm: `not ${WRITTEN}` }), code: 'INVALID_INPUT' },
+  },
+  orgPurge: {
+    by: 'member',
+    prepare: inOrgToPurge,
+    input: (play) => ({ confirmSlug: play.endingSlug ?? play.orgSlug }),
+    facts: ['org.purge_requested'],
+    again: { code: 'UNAUTHENTICATED' },
+    refused: { input: () => ({ confirmSlug: WRITTEN }), code: 'INVALID_INPUT' },
   },
   viewerUpdate: {
     by: 'newcomer',
