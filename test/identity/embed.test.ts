@@ -14,7 +14,13 @@ const HOUR = 60 * 60 * 1000
 let world: World
 
 beforeAll(async () => {
-  world = await createWorld(await startApp({ MOOTHALL_TRUST_PROXY: '1', MOOTHALL_EMBED_PROVIDERS: 'other, meetings' }))
+  world = await createWorld(
+    await startApp({
+      MOOTHALL_TRUST_PROXY: '1',
+      MOOTHALL_EMBED_PROVIDERS: 'other, meetings',
+      MOOTHALL_LOG_LEVEL: 'trace',
+    }),
+  )
 })
 afterAll(() => world?.close())
 
@@ -253,6 +259,18 @@ describe('binding a hand-off', () => {
     expect(await rowOf(frame)).toMatchObject({ bound_at: null, failed_binds: 0 })
   })
 
+  it('ID-31, 38 waits for a revocation that is under way, and binds nothing', async () => {
+    const [person, frame] = [await world.member(), await startedFrame()]
+    const held = await world.hold('UPDATE identity.memberships SET revoked_at = now() WHERE user_id = $1', [
+      person.userId,
+    ])
+    const bound = bind(person, frame)
+    await world.untilBlocked()
+    await held.release()
+    expect(await bound).toMatchObject({ __typename: 'ForbiddenError' })
+    expect(await rowOf(frame)).toMatchObject({ bound_at: null, failed_binds: 0 })
+  })
+
   it('ID-31 finds nothing under a challenge that nobody began', async () => {
     const person = await world.member()
     const frame = { ...newFrame(), displayCode: '222222', address: '' }
@@ -384,6 +402,17 @@ describe('redeeming a hand-off', () => {
     )
     expect(ended).toEqual([{ revoke_reason: 'limit', oldest: true }])
   })
+})
+
+it('PLAT-23 no verifier, challenge, code or token of a hand-off is logged', async () => {
+  const [person, frame] = [await world.member(), await startedFrame()]
+  await bind(person, frame, wrong(frame))
+  await bind(person, frame)
+  const { token } = await redeem(frame)
+  await redeem(frame)
+  for (const secret of [frame.verifier, frame.challenge, frame.displayCode, token, frame.address]) {
+    expect(world.app.log()).not.toContain(secret)
+  }
 })
 
 it('PLAT-82 sweeps hand-offs as soon as they are over', async () => {

@@ -1,7 +1,8 @@
 import { operation } from '../../db/operation.ts'
 import type { SessionCaller } from '../../graphql/caller.ts'
 import { scopeOf } from '../../graphql/context.ts'
-import { ConflictError, invalidInput, NotFoundError } from '../../graphql/errors.ts'
+import { ConflictError, ForbiddenError, invalidInput, NotFoundError } from '../../graphql/errors.ts'
+import { holdMembership } from '../session/lock-person.ts'
 import { bindHandoffTo } from '../session/preauth.ts'
 import { bytes32 } from './secrets.ts'
 
@@ -13,7 +14,10 @@ type Bind = { challenge: string; code: string }
  */
 export async function bindHandoff(caller: SessionCaller, { challenge, code }: Bind): Promise<object> {
   const hash = bytes32('challenge', challenge)
-  const outcome = await operation('write', scopeOf(caller), () => bindHandoffTo(hash, code.toUpperCase()))
+  const outcome = await operation('write', scopeOf(caller), async () => {
+    if ((await holdMembership(caller)) === null) throw new ForbiddenError() // taken meanwhile
+    return bindHandoffTo(hash, code.toUpperCase())
+  })
   if (outcome === 'absent') throw new NotFoundError('challenge')
   if (outcome === 'taken') throw new ConflictError('Somebody has bound this hand-off already.')
   if (outcome === 'wrong_code') throw invalidInput('code', 'is not what the frame shows')

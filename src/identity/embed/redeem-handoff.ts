@@ -4,7 +4,7 @@ import type { Context } from '../../graphql/context.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
 import { newId } from '../../lib/type-id.ts'
 import { deliver, newCredentials, type SignedIn } from '../session/delivery.ts'
-import { isLiveMember, lockPerson } from '../session/lock-person.ts'
+import { holdMembership, lockPerson } from '../session/lock-person.ts'
 import { endSurplusSessions, openSession } from '../session/open-session.ts'
 import { findHandoff, useHandoff } from '../session/preauth.ts'
 import { EmbedPending } from './pending.ts'
@@ -38,8 +38,8 @@ export async function redeemHandoff(
     embedded: true,
   }
   await operation('write', { orgId: caller.orgId, userId: caller.userId }, async () => {
-    const holds = (await useHandoff(hash)) && (await lockPerson(caller.userId)) && (await isLiveMember(caller))
-    if (!holds) throw new NotFoundError('verifier') // used meanwhile, or who bound it may sign in no longer
+    const mayCome = (await lockPerson(caller.userId)) && (await holdMembership(caller)) !== null
+    if (!mayCome || !(await useHandoff(hash))) throw new NotFoundError('verifier') // used meanwhile, or who bound it may sign in no longer
     await endSurplusSessions(caller)
     await openSession(caller, { method: 'embed', until: { in: LIFE }, credentials, client: context.client })
   })

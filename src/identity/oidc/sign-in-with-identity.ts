@@ -6,7 +6,7 @@ import { record } from '../../platform/index.ts'
 import { memberJoined } from '../membership/events.ts'
 import { takeIn } from '../membership/person.ts'
 import { signInFailed } from '../session/events.ts'
-import { isLiveMember, lockPerson } from '../session/lock-person.ts'
+import { holdMembership, lockPerson } from '../session/lock-person.ts'
 import { endSurplusSessions, openSession, type SessionMaking } from '../session/open-session.ts'
 import { findOrg, findPerson, findPersonByIdentity } from '../session/preauth.ts'
 import { standingOfRole } from '../session/standing.ts'
@@ -45,7 +45,8 @@ async function signInLinked(identity: Identity, { requestId, ...making }: Making
   }
   await operation('write', { orgId, userId, requestId }, async () => {
     const caller = { ...sessionOf(orgId, userId), standing: null }
-    const holds = (await lockPerson(userId)) && (await isLinked(userId, identity)) && (await isLiveMember(caller))
+    const holds =
+      (await lockPerson(userId)) && (await isLinked(userId, identity)) && (await holdMembership(caller)) !== null
     if (!holds) throw new OidcFault('SIGN_IN_FAILED') // disabled, unlinked or revoked meanwhile
     const member = { ...caller, standing: standingOfRole(await useMembership(orgId, userId)) }
     await endSurplusSessions(member)

@@ -8,6 +8,7 @@ import { requestError } from '../../graphql/request-errors.ts'
 import { record } from '../../platform/index.ts'
 import { identitySettings } from '../settings.ts'
 import { sessionSwitched } from './events.ts'
+import { holdMembership } from './lock-person.ts'
 import { standingOfRole } from './standing.ts'
 
 /**
@@ -19,27 +20,14 @@ export async function switchOrg(caller: Caller, { orgId }: { orgId: string }, co
     throw new ForbiddenError('This sign-in stays in its org.')
   }
   const moved = await operation('write', { orgId, userId: caller.userId }, async () => {
-    const there: SessionCaller = {
-      ...caller,
-      orgId,
-      standing: standingOfRole(await holdMembership(orgId, caller.userId)),
-    }
+    const role = await holdMembership({ orgId, userId: caller.userId })
+    if (role === null) throw new NotFoundError('orgId')
+    const there: SessionCaller = { ...caller, orgId, standing: standingOfRole(role) }
     if (orgId !== caller.orgId) await move(there)
     return there
   })
   become(context, moved)
   return {}
-}
-
-/** The role in an org that can be gone to. The row is held: who takes the membership finds the session there, or comes first. */
-async function holdMembership(orgId: string, userId: string): Promise<string> {
-  const [member] = await sql<{ role: string }>`
-    SELECT m.role FROM identity.memberships AS m JOIN identity.orgs AS o ON o.id = m.org_id
-    WHERE m.org_id = ${orgId} AND m.user_id = ${userId} AND m.joined_at IS NOT NULL AND m.revoked_at IS NULL
-      AND o.status IN ('active', 'archived')
-    FOR NO KEY UPDATE OF m`
-  if (!member) throw new NotFoundError('orgId')
-  return member.role
 }
 
 async function move(there: SessionCaller): Promise<void> {
