@@ -4,6 +4,7 @@ import type { World } from '../support/world.ts'
 const MOVES: Record<string, readonly string[]> = {
   'platform.rate_limits': ['*'],
   'identity.sessions': ['last_seen_at'],
+  'identity.api_keys': ['last_used_at'],
   'platform.webhooks': ['failing_since', 'last_success_at', 'last_failure_at', 'updated_at'],
   'platform.webhook_deliveries': ['body', 'attempts', 'next_attempt_at', 'locked_by', 'locked_until', 'last_error'],
   'platform.webhook_attempts': ['*'],
