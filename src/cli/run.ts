@@ -28,6 +28,7 @@ const COMMANDS: Record<string, Entry> = {
     load: () => import('./key-create.ts'),
   },
   'key revoke': { usage: '--org SLUG --prefix PREFIX', load: () => import('./key-revoke.ts') },
+  'keys rewrap': { usage: '', load: () => import('./keys-rewrap.ts') },
   'org purge': { usage: '--slug SLUG --confirm SLUG', load: () => import('./org-purge.ts') },
   'user disable': { usage: 'ID_OR_EMAIL', load: () => import('./user-disable.ts') },
   'user enable': { usage: 'ID_OR_EMAIL', load: () => import('./user-enable.ts') },

@@ -28,6 +28,8 @@ export {
   setKeyring,
   unsealSecret,
 } from './keyring/keyring.ts'
+export { requireSealingKeys } from './keyring/require-sealing-keys.ts'
+export { rewrapSealedColumns } from './keyring/rewrap.ts'
 export { registerSealedColumn } from './keyring/sealed-columns.ts'
 export { addressKey } from './rate-limits/address.ts'
 export { signInLimits, startAttempt } from './rate-limits/attempt.ts'
