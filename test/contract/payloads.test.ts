@@ -10,6 +10,9 @@ import { PASSWORD, type Play, Stage } from './stage.ts'
 const NOT_WRITTEN = [
   /\.(slug|orgSlug|confirmSlug)$/,
   /^SessionCreateWithPasswordInput\.(email|password)$/,
+  /^(LoginRequest|WaitlistJoin)Input\.email$/,
+  /^SessionCreateWith(Code|Token)Input\.(email|code|token)$/,
+  /^ViewerSetPasswordInput\./,
   /^EmbedHandoff(Start|Bind|Redeem)Input\./,
   /^RoomCreateInput\.kind$/,
   /^PokerCardsInput\.cards/,

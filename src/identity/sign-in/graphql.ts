@@ -28,7 +28,7 @@ const LoginTokenPreviewType = builder.objectRef<LoginTokenPreview>('LoginTokenPr
   }),
 })
 
-const previewArguments = argumentsOf({ token: arg.exact().describe('What the link has behind `#token=`.') })
+const previewArguments = argumentsOf({ token: arg.text({ max: 128 }).describe('What the link has behind `#token=`.') })
 
 builder.queryField('loginTokenPreview', (t) =>
   t.field({
@@ -63,7 +63,7 @@ mutation('sessionCreateWithToken', {
   description:
     'Signs in with the token of a mailed link, or accepts the invitation that it is. It works once. One answer, ' +
     'SignInFailedError, for whatever does not fit.',
-  input: { token: arg.exact().describe('What the link has behind `#token=`.'), delivery },
+  input: { token: arg.text({ max: 128 }).describe('What the link has behind `#token=`.'), delivery },
   errors: [SignInFailedError, LimitReachedError],
   needs: 'anyone',
   operations: 'own',
@@ -77,7 +77,7 @@ mutation('sessionCreateWithCode', {
     'answer, SignInFailedError, for whatever does not fit; tries are limited by person and by address.',
   input: {
     email: arg.text({ max: 254 }).describe('In any case; it is compared in lower case.'),
-    code: arg.exact(64).describe('Six digits; blanks and hyphens between them do not count.'),
+    code: arg.text({ max: 32 }).describe('Six digits; blanks and hyphens between them do not count.'),
     delivery,
   },
   errors: [SignInFailedError, LimitReachedError],

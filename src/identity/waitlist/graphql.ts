@@ -7,7 +7,7 @@ mutation('waitlistJoin', {
     'Asks to be let in. The operator reads the list. The answer is the same for every email. At most 20 per address in an hour.',
   input: {
     email: arg.text({ max: 254 }).describe('Where one can be reached.'),
-    note: arg.text({ min: 0, max: 500 }).optional().describe('Anything the operator should know.'),
+    note: arg.text({ max: 500 }).optional().describe('Anything the operator should know.'),
   },
   needs: 'anyone',
   operations: 'own',

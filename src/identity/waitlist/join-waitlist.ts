@@ -26,7 +26,7 @@ export async function joinWaitlist(_caller: Caller | null, entry: Entry, { clien
     'preauth',
     {},
     () => sql`
-      INSERT INTO identity.waitlist (email, note) VALUES (${email}, ${entry.note || null}) ON CONFLICT DO NOTHING`,
+      INSERT INTO identity.waitlist (email, note) VALUES (${email}, ${entry.note ?? null}) ON CONFLICT DO NOTHING`,
   )
   return {}
 }
