@@ -11,7 +11,7 @@ export type Caller = {
   readonly client: GraphqlClient
   /** Realms whose content is theirs to see. */
   readonly sees: ReadonlySet<string>
-  /** Reads the directory of spaces. */
+  /** Reads the directory of spaces, and that of members. */
   readonly registered: boolean
   /** Reads the log of the org, the sessions active in it, and addresses of its people. */
   readonly admin: boolean
@@ -22,6 +22,8 @@ export type CrawlWorld = { world: World; planted: Planted; callers: Caller[]; ot
 
 /** What members of the space see; the kinds of rooms are their org's. */
 const HOME = ['home', 'home.room', 'home.room2', 'kinds']
+/** What of it the activity tells them. */
+const HOME_LOG = ['log:home', 'log:home.room', 'log:home.room2']
 const COST = 9_000
 
 /**
@@ -114,15 +116,15 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   })
   const registered = { registered: true }
   const callers = [
-    as('owner', world.owner, ['ours', ...everybody, ...HOME, 'session:meeting', 'origin:meeting'], {
+    as('owner', world.owner, ['ours', ...everybody, ...HOME, ...HOME_LOG, 'session:meeting', 'origin:meeting'], {
       registered: true,
       admin: true,
     }),
     as('admin', admin, ['ours', ...everybody], { registered: true, admin: true }),
-    as('member', member, ['ours', ...everybody, ...HOME], registered),
-    as('viewer', viewer, ['ours', ...everybody, ...HOME], registered),
+    as('member', member, ['ours', ...everybody, ...HOME, ...HOME_LOG], registered),
+    as('viewer', viewer, ['ours', ...everybody, ...HOME, ...HOME_LOG], registered),
     as('loner', loner, ['ours', ...everybody], registered),
-    as('both', both, ['ours', ...everybody, ...HOME], registered),
+    as('both', both, ['ours', ...everybody, ...HOME, ...HOME_LOG], registered),
     as('anonymous', anonymous, ['ours', ...homePeople, ...HOME]),
     as('drifter', drifter, ['ours']),
     as('meeting', meeting, ['ours', ...homePeople, ...HOME]),
@@ -133,7 +135,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   const otherOrgs = new Set([
     'strange',
     'log:strange',
-    ...['user', 'mail', 'session', 'origin'].map((kind) => `${kind}:stranger`),
+    ...['user', 'mail', 'name', 'session', 'origin'].map((kind) => `${kind}:stranger`),
   ])
   return { world, planted, callers, otherOrgs }
 }

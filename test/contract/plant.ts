@@ -30,7 +30,7 @@ export async function plantPerson(world: World, planted: Planted, name: string, 
     ])
     await world.sql('UPDATE identity.memberships SET username = $2 WHERE user_id = $1', [
       person.userId,
-      planted.mark(UNSEEN, 'Membership.username'),
+      planted.mark(`name:${name}`, 'Member.username'),
     ])
   }
   planted.id(`session:${name}`, 'Session', person.sessionId)

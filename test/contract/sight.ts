@@ -24,8 +24,10 @@ export class Sight {
     if (name === 'both' && at.startsWith('OrgSummary.')) return what.startsWith('Org.')
     if (this.isElsewhere(realm)) return false
     if (registered && root === 'spaces' && /^Space\.(id|uuid|slug|name)$/.test(what)) return inCursor || at === what
+    if (registered && what === 'Member.username') return inCursor ? root === 'members' : at === what
     if (!admin) return false
-    if (root.startsWith('audit') && inCursor) return what === 'AuditEvent.uuid'
+    if (/^(audit|activity)/.test(root) && inCursor) return what === 'AuditEvent.uuid'
+    if (root === 'orgSessions' && inCursor) return what === 'Session.uuid'
     if (at === 'User.email' || at === 'Session.id') return at === what
     return at.startsWith('AuditEvent.') && /^(\w+\.(id|uuid)|Space\.(slug|name))$/.test(what)
   }
@@ -35,6 +37,7 @@ export class Sight {
     const { registered, admin } = this.#caller
     if (this.isElsewhere(realm)) return false
     if (root === 'spaces') return registered && ['Space.slug', 'Space.name'].includes(what)
+    if (root === 'members' || root === 'member') return registered && what === 'Member.username'
     if (root === 'auditEvents' || root === 'auditFeed') return admin
     return (root === 'node' || root === 'nodes') && this.readsForTheOrg(realm)
   }
