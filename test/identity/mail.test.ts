@@ -1,13 +1,10 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
-import { SMTPServer } from 'smtp-server'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { openMailer } from '../../src/identity/mail/mailer.ts'
 import { openSignIn, signInSettled } from '../../src/identity/sign-in/settings.ts'
 import { createLog, logPlainly } from '../../src/log.ts'
+import { decodedMail, type MailFault, type MailReceiver, mailReceiver } from '../support/mail-receiver.ts'
 import type { World } from '../support/world.ts'
 import { asNobody, configure, startIdentityApp } from './identity-app.ts'
 import { giveEmail, PEPPER, REQUEST, withToken } from './mailed.ts'
@@ -19,58 +16,18 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-type Received = { from: string; to: string[]; raw: string }
-type Fault = (attempt: number) => { responseCode: number; message: string } | undefined
-
-/** A mail server that takes what it does not refuse. */
-async function receiver(fault: Fault = () => undefined) {
-  const received: Received[] = []
-  let attempts = 0
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    logger: false,
-    onRcptTo({ address }, _session, done) {
-      const refusal = fault(++attempts)
-      done(
-        refusal
-          ? Object.assign(new Error(`${refusal.message} <${address}>`), { responseCode: refusal.responseCode })
-          : null,
-      )
-    },
-    onData(stream, { envelope }, done) {
-      void text(stream).then((raw) => {
-        received.push({
-          from: envelope.mailFrom ? envelope.mailFrom.address : '',
-          to: envelope.rcptTo.map(({ address }) => address),
-          raw,
-        })
-        done()
-      })
-    },
-  })
-  server.on('error', () => {})
-  server.listen(0, '127.0.0.1')
-  await once(server.server, 'listening')
-  const { port } = server.server.address() as AddressInfo
-  return {
-    url: `smtp://127.0.0.1:${port}`,
-    received,
-    attempts: () => attempts,
-    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  }
-}
-
-type Receiver = Awaited<ReturnType<typeof receiver>>
-let open: Receiver[] = []
+let open: MailReceiver[] = []
 afterEach(async () => {
   await Promise.all(open.map((each) => each.close()))
   open = []
 })
 
 /** The sign-in mails of the world go to that receiver; gives what is logged. */
-async function mailTo(fault?: Fault, env: Record<string, string> = {}): Promise<Receiver & { log: () => string }> {
-  const smtp = await receiver(fault)
+async function mailTo(
+  fault?: MailFault,
+  env: Record<string, string> = {},
+): Promise<MailReceiver & { log: () => string }> {
+  const smtp = await mailReceiver(fault)
   open.push(smtp)
   return {
     ...smtp,
@@ -98,12 +55,6 @@ async function ask(email: string) {
   return errors ?? data?.loginRequest
 }
 const ACCEPTED = { __typename: 'LoginRequestPayload', accepted: true }
-/** Undoes the line breaks and escapes of quoted-printable. */
-const decoded = (raw: string) =>
-  raw
-    .replace(/=\r?\n/g, '')
-    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-
 describe('mail', () => {
   it('PLAT-75, ID-24 reaches a mail server, and the token in it signs in', async () => {
     const email = await giveEmail(world, await world.member())
@@ -112,7 +63,7 @@ describe('mail', () => {
     await signInSettled()
 
     expect(smtp.received).toMatchObject([{ from: 'hall@example.org', to: [email] }])
-    const mail = decoded(smtp.received[0]!.raw)
+    const mail = decodedMail(smtp.received[0]!.raw)
     expect(mail).toMatch(/^From: Moothall <hall@example\.org>\r$/m)
     expect(mail).toMatch(/^Subject: Sign in to Org\r$/m)
     expect(mail).toContain('text/plain')
@@ -155,7 +106,7 @@ describe('mail', () => {
 
   it('PLAT-74, 75 is awaited by whoever closes: it is sent by then', async () => {
     const email = await giveEmail(world, await world.member())
-    const smtp = await receiver()
+    const smtp = await mailReceiver()
     open.push(smtp)
     sendBy({ MOOTHALL_SMTP_URL: smtp.url, MOOTHALL_MAIL_FROM: 'hall@example.org' })
     const lock = await world.hold('LOCK TABLE identity.users IN ACCESS EXCLUSIVE MODE')
