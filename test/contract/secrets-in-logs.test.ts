@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { encodeId } from '../../src/graphql/ids.ts'
 import { hashPassword } from '../../src/identity/session/password.ts'
 import { type App, startApp } from '../support/app.ts'
 import { SIGN_IN, SIGN_IN_ANONYMOUSLY } from '../support/documents.ts'
@@ -43,6 +44,7 @@ it('PLAT-23 no password, token, email or text of a person is logged or comes bac
     CREATE TRIGGER planted BEFORE INSERT ON identity.users FOR EACH ROW EXECUTE FUNCTION planted()`)
   const failed = await nobody.send(SIGN_IN_ANONYMOUSLY, { input: { orgSlug: world.org.slug, displayName: NAME } })
   shown.push(failed)
+  await world.sql('DROP TRIGGER planted ON identity.users')
 
   expect(failed.errors?.[0]?.extensions).toMatchObject({ code: 'INTERNAL' })
   const { requestId } = failed.errors![0]!.extensions
@@ -50,5 +52,44 @@ it('PLAT-23 no password, token, email or text of a person is logged or comes bac
   for (const secret of [PASSWORD, WRONG, EMAIL, TOKEN, token, NAME]) {
     expect(app.log()).not.toContain(secret)
     expect(JSON.stringify(shown)).not.toContain(secret)
+  }
+})
+
+it('ID-50, PLAT-23 a key stands in the answer that made it, and in no row, log or error', async () => {
+  const { owner } = world
+  const agent = await world.agent()
+  const agentId = encodeId('Agent', agent.userId)
+  const make = (name: string) =>
+    owner.mutate('apiKeyCreate', { agentId, name, scopes: ['ROOMS_READ'] }, 'key apiKey { id }')
+  const made = await make('canary')
+  const rotated = await owner.mutate('apiKeyRotate', { id: made.apiKey.id, graceMinutes: 5 }, 'key')
+  const [key, next] = [made.key as string, rotated.key as string]
+  const wrong = `${key.slice(0, 16)}${'Canary'.repeat(8).slice(0, 43)}`
+  const shown: unknown[] = [
+    await make('canary'),
+    await owner.run('{ apiKeys(includeEnded: true) { nodes { id name prefix } } }'),
+  ]
+  for (const token of [key, next, wrong, `${key}x`]) {
+    shown.push(await app.client(token).send('{ viewer { apiKey { name prefix } } nothing }'))
+    shown.push(await app.client(token).send('mutation { spaceCreate(input: { name: "x", slug: "x" }) { __typename } }'))
+  }
+  shown.push(await owner.send(`{ node(id: "${key}") { id } }`))
+  await owner.mutate('apiKeyRevoke', { id: made.apiKey.id })
+  shown.push(await app.client(key).send('{ viewer { standing } }'))
+
+  const tables = await world.sql<{ name: string }>(
+    `SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
+     WHERE table_schema IN ('identity', 'rooms', 'work', 'gate', 'plugins', 'platform') AND table_type = 'BASE TABLE'`,
+  )
+  for (const secret of [key, next, wrong].flatMap((full) => [full, full.slice(16)])) {
+    expect(app.log()).not.toContain(secret)
+    expect(JSON.stringify(shown)).not.toContain(secret)
+    for (const { name } of tables) {
+      const found = await world.sql(
+        `SELECT FROM ${name} AS t WHERE strpos(t::text, $1) > 0 OR strpos(t::text, $2) > 0`,
+        [secret, Buffer.from(secret).toString('hex')],
+      )
+      expect(found, name).toEqual([])
+    }
   }
 })
