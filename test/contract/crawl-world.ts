@@ -24,6 +24,8 @@ export type CrawlWorld = { world: World; planted: Planted; callers: Caller[]; ot
 const HOME = ['home', 'home.room', 'home.room2', 'kinds']
 /** What of it the activity tells them. */
 const HOME_LOG = ['log:home', 'log:home.room', 'log:home.room2']
+/** Endpoints of spaces are known to admins of the org, what was delivered to the spaces' owners alone. */
+const HOOKS = ['hook:home', 'hook:other']
 const COST = 9_000
 
 /**
@@ -116,11 +118,16 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   })
   const registered = { registered: true }
   const callers = [
-    as('owner', world.owner, ['ours', ...everybody, ...HOME, ...HOME_LOG, 'session:meeting', 'origin:meeting'], {
-      registered: true,
-      admin: true,
-    }),
-    as('admin', admin, ['ours', ...everybody], { registered: true, admin: true }),
+    as(
+      'owner',
+      world.owner,
+      ['ours', ...everybody, ...HOME, ...HOME_LOG, ...HOOKS, 'delivery:home', 'session:meeting', 'origin:meeting'],
+      {
+        registered: true,
+        admin: true,
+      },
+    ),
+    as('admin', admin, ['ours', ...everybody, ...HOOKS], { registered: true, admin: true }),
     as('member', member, ['ours', ...everybody, ...HOME, ...HOME_LOG], registered),
     as('viewer', viewer, ['ours', ...everybody, ...HOME, ...HOME_LOG], registered),
     as('loner', loner, ['ours', ...everybody], registered),
@@ -135,6 +142,9 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   const otherOrgs = new Set([
     'strange',
     'log:strange',
+    'state:strange',
+    'hook:strange',
+    'delivery:strange',
     ...['user', 'mail', 'name', 'session', 'origin'].map((kind) => `${kind}:stranger`),
   ])
   return { world, planted, callers, otherOrgs }

@@ -87,8 +87,9 @@ export class Crawler {
         const probes = probesFor(name, slot, this.#crawl.planted, this.#sight).filter(
           (probe) => !this.#misfits.has(placeOf(way, slot, probe)),
         )
-        for (let at = 0; at < probes.length; at += BATCH) {
-          const told = await this.#compare(way, given, slot, probes.slice(at, at + BATCH), selection ?? '')
+        const batch = batchOf(selection ?? '')
+        for (let at = 0; at < probes.length; at += batch) {
+          const told = await this.#compare(way, given, slot, probes.slice(at, at + batch), selection ?? '')
           telling.push(...told.map(({ item }) => `${name} ${item?.realm} ${item?.what}`))
         }
       }
@@ -179,7 +180,8 @@ export class Crawler {
     const attempts: Args[] = required.length === 0 ? [{}] : []
     for (const { name, type } of args) {
       const bare = getNullableType(type)
-      const others = required.filter((argument) => argument.name !== name)
+      const others = required.some((argument) => argument.name !== name)
+      if (others && !isNonNullType(type)) continue // by itself it asks nothing
       if (isListType(bare) && getNamedType(bare).name === 'ID') attempts.push({ [name]: [...ofEach.values()] })
       else if (getNamedType(bare).name === 'ID') attempts.push(...[...ofEach.values()].map((id) => ({ [name]: id })))
       else if (name === 'slug')
@@ -189,8 +191,9 @@ export class Crawler {
             .filter(({ what }) => what === 'Space.slug')
             .map(({ text }) => ({ slug: text })),
         )
-      else if (name === 'token') continue // nobody has one
-      else if (isNonNullType(type) || others.length > 0) throw new Error(`no value for Query.${field}(${name})`)
+      else if (name === 'token')
+        continue // nobody has one
+      else if (isNonNullType(type) || others) throw new Error(`no value for Query.${field}(${name})`)
     }
     return attempts
   }
@@ -243,6 +246,10 @@ export class Crawler {
     return { cost: Math.floor((this.caller.cost - field) / multiplier), tokens: TOKENS, depth: DEPTH, nodes }
   }
 }
+
+/** How often a selection may stand in one document: each time brings its aliases, of which there are 30 at most. */
+const batchOf = (selection: string): number =>
+  Math.max(1, Math.min(BATCH, Math.floor(30 / (1 + [...selection.matchAll(/\w: /g)].length))))
 
 /** Of a list its first item, so that nothing stands beside what is put in its place. */
 const alone = (args: Args): Args =>

@@ -51,8 +51,8 @@ export async function plantOrg(world: World, planted: Planted, realm: string, or
       orgId,
       slug,
       planted.mark(realm, 'Org.name'),
-      planted.mark(UNSEEN, 'Org.settings'),
-      planted.mark(UNSEEN, 'Org.stopReason'),
+      planted.mark(`state:${realm}`, 'Org.settings'),
+      planted.mark(`state:${realm}`, 'Org.stopReason'),
     ],
   )
   if (realm === 'ours') Object.assign(world.org, { slug })
@@ -83,7 +83,51 @@ export async function plantSpace(world: World, planted: Planted, realm: string, 
     planted.mark(realm, 'Deck.name'),
     [planted.mark(realm, 'Deck.cards'), planted.mark(realm, 'Deck.cards')],
   ])
-  await plantEvent(world, planted, realm, space, { kind: 'Space', id: space.uuid, slug })
+  const event = await plantEvent(world, planted, realm, space, { kind: 'Space', id: space.uuid, slug })
+  await plantWebhook(world, planted, realm, space, event)
+}
+
+/** The space's endpoint, which admins of the org see too, and a delivery of the event, which they do not. */
+async function plantWebhook(
+  world: World,
+  planted: Planted,
+  realm: string,
+  { orgId, uuid }: { orgId: string; uuid: string },
+  event: string,
+): Promise<void> {
+  const [webhook, delivery] = [newId(), newId()]
+  planted.id(`hook:${realm}`, 'Webhook', webhook)
+  planted.id(`delivery:${realm}`, 'WebhookDelivery', delivery)
+  await world.sql(
+    `INSERT INTO platform.webhooks (org_id, id, space_id, url, secret_envelope, secret_hint, kek_id, event_types, api_version)
+     VALUES ($1, $2, $3, $4, convert_to($5, 'UTF8'), 'hint', '1', '{room.*}', '2026-01-01')`,
+    [
+      orgId,
+      webhook,
+      uuid,
+      planted.mark(`hook:${realm}`, 'Webhook.url', (mark) => `https://hooks.example/${mark}`),
+      planted.mark(UNSEEN, 'Webhook.secret'),
+    ],
+  )
+  await world.sql(
+    `WITH made AS (
+       INSERT INTO platform.webhook_deliveries (org_id, id, webhook_id, event_id, state, delivered_at, last_error, body)
+       VALUES ($1, $2, $3, $4, 'delivered', now(), $5, convert_to($6, 'UTF8')))
+     INSERT INTO platform.webhook_attempts (org_id, delivery_id, attempt, status, started_at, duration_ms, response_status,
+       response_body, error_message, worker)
+     VALUES ($1, $2, 1, 'succeeded', now(), 1, 200, $7, $8, $9)`,
+    [
+      orgId,
+      delivery,
+      webhook,
+      event,
+      planted.mark(`delivery:${realm}`, 'WebhookDelivery.lastError'),
+      planted.mark(UNSEEN, 'WebhookDelivery.body'),
+      planted.mark(`delivery:${realm}`, 'WebhookAttempt.responseBody'),
+      planted.mark(`delivery:${realm}`, 'WebhookAttempt.errorMessage'),
+      planted.mark(UNSEEN, 'WebhookAttempt.worker'),
+    ],
+  )
 }
 
 export async function plantRoom(
@@ -141,7 +185,7 @@ async function plantEvent(
   realm: string,
   { orgId, uuid }: { orgId: string; uuid: string },
   { kind, id, slug = '', roomId, storyId }: About,
-): Promise<void> {
+): Promise<string> {
   const event = newId()
   planted.id(`log:${realm}`, 'AuditEvent', event)
   await world.sql(
@@ -149,4 +193,5 @@ async function plantEvent(
        room_id, space_slug, payload) VALUES ($1, $2, 'activity', $3, 'system', $4, $5, $6, $7, $8, $9)`,
     [orgId, event, storyId ? 'story.added' : 'room.ended', kind, id, uuid, roomId, slug, storyId ? { storyId } : {}],
   )
+  return event
 }

@@ -18,14 +18,17 @@ export class Sight {
   }
 
   /** Whether an item may stand in an answer although its realm is not theirs: the directory, the log, one's own orgs. */
-  mayShow(root: string, { realm, what, at }: Sighting): boolean {
+  mayShow(root: string, { realm, what, at, path }: Sighting): boolean {
     const { registered, admin, name } = this.#caller
     const inCursor = /cursor$/i.test(at)
     if (name === 'both' && at.startsWith('OrgSummary.')) return what.startsWith('Org.')
     if (this.isElsewhere(realm)) return false
     if (registered && root === 'spaces' && /^Space\.(id|uuid|slug|name)$/.test(what)) return inCursor || at === what
+    if (registered && /^Org\.(settings|stopReason)$/.test(what)) return at === what
     if (registered && what === 'Member.username') return inCursor ? root === 'members' : at === what
     if (!admin) return false
+    if (/^(webhooks?|nodes?)$/.test(root) && /^Space\.(id|uuid|slug|name)$/.test(what) && /space/i.test(path))
+      return at === what
     if (/^(audit|activity)/.test(root) && inCursor) return what === 'AuditEvent.uuid'
     if (root === 'orgSessions' && inCursor) return what === 'Session.uuid'
     if (at === 'User.email' || at === 'Session.id') return at === what
@@ -38,6 +41,7 @@ export class Sight {
     if (this.isElsewhere(realm)) return false
     if (root === 'spaces') return registered && ['Space.slug', 'Space.name'].includes(what)
     if (root === 'members' || root === 'member') return registered && what === 'Member.username'
+    if (root === 'webhooks') return admin && what === 'Space.id'
     if (root === 'auditEvents' || root === 'auditFeed') return admin
     return (root === 'node' || root === 'nodes') && this.readsForTheOrg(realm)
   }
