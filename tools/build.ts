@@ -18,6 +18,7 @@ for (const path of [
   'prisma/migrations',
   'src/transport/graphiql/boot.js',
   'src/transport/graphiql/render.js',
+  'src/transport/sign-in/page.js',
   'LICENSE',
 ]) {
   cpSync(join(root, path), join(dist, path), { recursive: true })

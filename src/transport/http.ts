@@ -21,6 +21,7 @@ import { useLimits } from './plugins/use-limits.ts'
 import { useMetrics } from './plugins/use-metrics.ts'
 import { useOperations } from './plugins/use-operations.ts'
 import { type ServerContext, usePrincipal } from './plugins/use-principal.ts'
+import { useQuietFaults } from './plugins/use-quiet-faults.ts'
 import { useRateLimits } from './plugins/use-rate-limits.ts'
 import { useRequestParameters } from './plugins/use-request-parameters.ts'
 import { useResponseStatus } from './plugins/use-response-status.ts'
@@ -29,6 +30,7 @@ import { useSubscriptions } from './plugins/use-subscriptions.ts'
 import { contextOf, type Principal } from './principal.ts'
 import { answerWithin } from './request-timeout.ts'
 import { SessionUse, type Touch } from './session-use.ts'
+import { answerSignInPage } from './sign-in/page.ts'
 import type { Streams } from './streams.ts'
 import { Traffic } from './traffic.ts'
 
@@ -71,6 +73,7 @@ function createEngine(config: Config, log: Logger, { limiter, streams, refresh, 
       useIdempotency({ ttl: config.MOOTHALL_IDEMPOTENCY_TTL, log }),
       useSubscriptions({ streams, refresh, touch, log }),
       useServerSentEvents(),
+      useQuietFaults(),
       useResponseStatus(),
     ],
     // What fails outside execution: parsing, validation, the caller's credential.
@@ -115,6 +118,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
     if (path === '/readyz') return answerReadiness(response, options.readiness, traffic.draining)
     if (path === '/' && graphiql) return response.writeHead(302, { location: GRAPHQL_PATH }).end()
     if (path.startsWith(GRAPHIQL_ASSETS) && (await graphiql?.answerAsset(path, response))) return
+    if (config.MOOTHALL_FRONTEND_URL === '' && (await answerSignInPage(path, response))) return
     return answerError(response, requestError('NOT_FOUND'))
   }
 
