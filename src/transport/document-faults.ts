@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql'
+import { messageWithoutValues } from './without-values.ts'
 
 const KNOWN = ['BAD_REQUEST', 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED']
 
@@ -11,7 +12,13 @@ export function documentFault(error: GraphQLError): GraphQLError | undefined {
   if (code === undefined) return undefined
   const { nodes, source, positions, path, extensions } = error
   const http = extensions['http'] ?? { status: 400, spec: true }
-  return new GraphQLError(error.message, { nodes, source, positions, path, extensions: { code, http } } as never)
+  return new GraphQLError(messageWithoutValues(error), {
+    nodes,
+    source,
+    positions,
+    path,
+    extensions: { code, http },
+  } as never)
 }
 
 function codeOf({ message, extensions, originalError, path }: GraphQLError): string | undefined {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { fromDatabase, RLS_REFUSED } from '../graphql/database-errors.ts'
 import { DomainError, ForbiddenError, InvalidInputError, NotFoundError } from '../graphql/errors.ts'
 import { isRequestError, requestError } from '../graphql/request-errors.ts'
+import { redact } from '../lib/redact.ts'
 import { documentFault } from './document-faults.ts'
 
 /**
@@ -38,8 +39,15 @@ function visible(error: unknown): GraphQLError | undefined {
   return undefined // an error its mutation does not declare: a bug of ours
 }
 
+/** Extensions go out redacted, as all that may hold what came from outside (PLAT-23). */
 function located(shown: GraphQLError, from: unknown): GraphQLError {
   if (!(from instanceof GraphQLError)) return shown
   const { nodes, source, positions, path } = from
-  return new GraphQLError(shown.message, { nodes, source, positions, path, extensions: shown.extensions } as never)
+  return new GraphQLError(shown.message, {
+    nodes,
+    source,
+    positions,
+    path,
+    extensions: redact(shown.extensions),
+  } as never)
 }
