@@ -29,6 +29,9 @@ const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   [/^SessionCreateWithPasswordInput\.password$/, /^(empty|blank)$/],
 ]
 
+/** What admins do to spaces that they need not be in (ID-60 to 62); the deletion is played by an owner of the space. */
+const CUSTODY = ['spaceArchive', 'spaceUnarchive', 'spaceClaim', 'spaceAddOwner']
+
 let stage: Stage
 /** Ids of each type that are not the caller's to name: of another space, of another org. */
 const foreign = new Map<string, string[]>()
@@ -102,7 +105,8 @@ it.each(MUTATIONS)(
       const own = valueAt(example, slot)
       const type = [...foreign.keys()].find((each) => absentOf(each).slice(0, 4) === String(own).slice(0, 4))
       if (!type) throw new Error(`no foreign ids for ${nameOf(name, slot)}, such as ${String(own)}`)
-      const ids = [absentOf(type), ...foreign.get(type)!]
+      const reaches = type === 'Space' && CUSTODY.includes(name) ? [stage.elsewhere.sameOrg.space.id] : []
+      const ids = [absentOf(type), ...foreign.get(type)!.filter((id) => !reaches.includes(id))]
       const answer = await ask(
         client,
         ids.map(() => name),

@@ -34,6 +34,7 @@ const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   [/^(Query\.node\.id|Query\.nodes\.ids\[\])$/, /^another type/],
   // Is a name, as good as any.
   [/^Query\.spaces\.(after|before)$/, /^a cursor of \["2026-02-30/],
+  [/^Query\.members\.(after|before)$/, /^a cursor of \["zqbad"\]$/],
   // Text that may be there in a row.
   [/^StringFilter\./, /^(empty|blank)$/],
   // Every type begins with nothing.
@@ -54,6 +55,11 @@ const leading = (field: string, argument?: string): Record<string, unknown> => {
     node: { id: play.room.id },
     nodes: { ids: [play.room.id] },
     room: { id: play.room.id },
+    agent: argument === 'name' ? { name: 'nobody' } : { id: play.agentId },
+    webhook: { id: play.webhookId },
+    webhookDeliveries: { webhookId: play.webhookId },
+    loginTokenPreview: { token: 'of-nobody' },
+    member: argument === 'username' ? { username: 'nobody' } : { userId: play.member.id },
     space: argument === 'slug' ? { slug: play.space.slug } : { id: play.space.id },
     roomEvents: { roomId: play.room.id },
   }
@@ -127,7 +133,7 @@ function casesOf(type: string, field: string): ({ slot: Slot } & Bad)[] {
 /** An id of the type that the slot takes, where it takes one. */
 function withOwn(field: string, { path }: Slot): unknown {
   if (path.includes('spaceId') || field === 'space') return play.space.id
-  if (path.includes('actor')) return play.member.id
+  if (path.includes('actor') || path.includes('userId')) return play.member.id
   return play.room.id
 }
 

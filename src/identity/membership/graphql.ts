@@ -69,7 +69,7 @@ const MemberOrderEnum = enumOf('MemberOrder', 'The order of members; who has not
 const [MemberConnection, MemberEdge] = connectionType(MemberType, 'Member')
 const list = argumentsOf({
   filter: memberFilter.nullable(),
-  orderBy: arg.enum(MemberOrderEnum).nullable().describe('USERNAME when left out.'),
+  orderBy: arg.enum(MemberOrderEnum).optional().describe('USERNAME when left out.'),
 })
 
 builder.queryField('members', (t) =>
@@ -81,11 +81,11 @@ builder.queryField('members', (t) =>
       args: list.args,
       authScopes: { needs: 'viewer' },
       resolve: (parent, args, context, info) => {
-        const { filter, orderBy } = list.values(args)
+        const { filter, orderBy = 'username' } = list.values(args)
         const where = membersWhere(callerOf(context), filter ?? {}, args['filter'])
         const page = pageOf<Membership>({
           type: 'Member',
-          order: ORDERS[orderBy ?? 'username'],
+          order: ORDERS[orderBy],
           model: prisma.membership,
           where: () => where,
         })

@@ -7,7 +7,10 @@ export type LockedMember = { role: Role; username: string; joined: boolean; revo
 export type Locked = { member: LockedMember | null; own: LockedMember | null }
 
 /** A membership and the caller's own, in the order in which everybody locks them; nobody else changes them until the commit. */
-export async function lockMembers({ orgId, userId: callerId }: Caller, userId: string): Promise<Locked> {
+export async function lockMembers(
+  { orgId, userId: callerId }: { orgId: string; userId?: string | undefined },
+  userId: string,
+): Promise<Locked> {
   const ids = callerId === undefined ? [userId] : [userId, callerId]
   const rows = await sql<LockedMember & { userId: string }>`
     SELECT user_id AS "userId", role, username, joined_at IS NOT NULL AS joined, revoked_at IS NOT NULL AS revoked

@@ -9,7 +9,7 @@ import { identitySettings } from '../settings.ts'
 import { userById } from '../user/loads.ts'
 import { SessionConnection, SessionEdge } from './graphql.ts'
 
-const read = argumentsOf({ userId: arg.id('User').nullable().describe('Only this person’s.') })
+const read = argumentsOf({ userId: arg.id('User').optional().describe('Only this person’s.') })
 
 /** Sessions that hold, by the database's clock (ID-15): `identity.session_end` as a condition. */
 async function holding(): Promise<Prisma.SessionWhereInput> {
@@ -33,7 +33,7 @@ const page = pageOf<Session>({
   model: prisma.session,
   where: async (context, args) => {
     const { userId } = read.values(args)
-    return { AND: [{ orgId: callerOf(context).orgId, ...(userId != null && { userId }) }, await holding()] }
+    return { AND: [{ orgId: callerOf(context).orgId, ...(userId !== undefined && { userId }) }, await holding()] }
   },
 })
 
@@ -49,7 +49,7 @@ builder.queryField('orgSessions', (t) =>
       authScopes: { needs: 'admin' },
       resolve: async (parent, args, context, info) => {
         const { userId } = read.values(args)
-        if (userId != null && !(await userById(context, userId))) return null // ID-8
+        if (userId !== undefined && !(await userById(context, userId))) return null // ID-8
         return page(parent, args, context, info) as never
       },
     },
