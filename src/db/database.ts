@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { startEmbedded } from './embedded.ts'
@@ -95,21 +95,20 @@ export async function requireIsolation({ appUrl }: Database): Promise<void> {
  */
 export async function requireOneDatabase({ appUrl, listenUrl }: Database): Promise<void> {
   if (listenUrl === appUrl) return
-  const [served, heard] = await Promise.all([instanceOf(appUrl), instanceOf(listenUrl).catch(foreign)])
+  const [served, heard] = await Promise.all([identityOf(appUrl), identityOf(listenUrl).catch(() => null)])
   if (heard !== null && heard !== served)
     throw new DatabaseRefusedError('DATABASE_LISTEN_URL leads to another database.')
 }
 
-const instanceOf = (url: string): Promise<string | null> =>
+/** Tells a database from its copies too, which hold the same rows. */
+const identityOf = (url: string): Promise<string> =>
   withClient(starting(url), async (client) => {
-    const { rows } = await client.query<{ id: string }>('SELECT id FROM platform.instance')
-    return rows[0]?.id ?? 'none'
+    const { rows } = await client.query<{ identity: string }>(
+      `SELECT concat_ws(' ', oid, extract(epoch FROM pg_postmaster_start_time())) AS identity FROM pg_database
+        WHERE datname = current_database()`,
+    )
+    return rows[0]?.identity ?? ''
   })
-
-/** No such table, or no right to it, is an answer; no connection is none. */
-function foreign(error: unknown): string | null {
-  return error instanceof pg.DatabaseError && error.code?.startsWith('42') ? 'none' : null
-}
 
 /** Begins a new era of facts when transaction ids have started again, as after a logical restore (PLAT-18). */
 export async function settleAuditEra({ appUrl }: Database): Promise<void> {
