@@ -25,6 +25,9 @@ const CALLERS = [
 
 /** Words of a list, hashes, settings: columns of text in which nobody writes. */
 const NO_WRITING = [
+  'identity.embed_handoffs.client_key',
+  'identity.embed_handoffs.display_code',
+  'identity.embed_handoffs.provider',
   'identity.memberships.role',
   'identity.orgs.api_version',
   'identity.orgs.status',
