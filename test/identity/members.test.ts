@@ -218,6 +218,51 @@ describe('inviting', () => {
   })
 })
 
+describe('an admin key', () => {
+  it('ID-7 invites, changes and revokes in its own name, up to admins', async () => {
+    const key = await world.adminKey()
+    const email = newEmail()
+    const input = { email, role: 'ADMIN' }
+    expect(await key.mutate('memberInvite', input, INVITED)).toMatchObject({ email, role: 'ADMIN' })
+    const { id } = (await rowOf(email))!
+    expect(await tokensOf(id)).toMatchObject([{ purpose: 'invite', created_by: null }])
+    const userId = encodeId('User', id)
+    expect((await key.mutate('memberUpdate', { userId, role: 'VIEWER' }, MEMBER)).member).toMatchObject({ email })
+    expect((await key.mutate('memberRevoke', { userId }, MEMBER)).member.revokedAt).not.toBeNull()
+    const facts = await world.sql(
+      `SELECT event_type AS type, actor_kind AS kind, actor_key_id AS key, actor_user_id AS actor
+       FROM platform.audit_events WHERE target_id = $1 ORDER BY created_at, id`,
+      [id],
+    )
+    const by = { kind: 'api_key', key: key.keyId, actor: null }
+    expect(facts).toEqual(['invited', 'role_changed', 'revoked'].map((what) => ({ type: `member.${what}`, ...by })))
+    await signInSettled()
+    expect(mails).toMatchObject([{ to: email, text: expect.stringContaining('You are invited') }])
+  })
+
+  it('ID-6, 7 touches no owner, is nobody who could leave, and has no custody of spaces', async () => {
+    const key = await world.adminKey()
+    const [owner, member, space] = [await world.member({ role: 'owner' }), await world.member(), await world.space()]
+    const refused: [string, object][] = [
+      ['memberInvite', { email: newEmail(), role: 'OWNER' }],
+      ['memberUpdate', { userId: owner.id, role: 'ADMIN' }],
+      ['memberUpdate', { userId: owner.id, username: 'renamed' }],
+      ['memberUpdate', { userId: member.id, role: 'OWNER' }],
+      ['memberRevoke', { userId: owner.id }],
+      ['spaceArchive', { id: space.id }],
+      ['spaceUnarchive', { id: space.id }],
+      ['spaceClaim', { id: space.id }],
+      ['spaceAddOwner', { id: space.id, userId: owner.id }],
+      ['spaceDelete', { id: space.id, confirmSlug: space.slug }],
+    ]
+    for (const [mutation, input] of refused)
+      expect(await key.mutate(mutation, input)).toMatchObject({ code: 'FORBIDDEN' })
+    const { memberLeave } = await key.run('mutation { memberLeave { __typename ... on Error { code } } }')
+    expect(memberLeave).toMatchObject({ code: 'FORBIDDEN' })
+    expect(await memberFacts(owner.userId)).toEqual([])
+  })
+})
+
 describe('usernames', () => {
   const nameOf = async ({ userId }: Actor) =>
     (

@@ -203,6 +203,13 @@ describe('who sees what', () => {
       const answer = await stream.next(({ errors }) => errors !== undefined)
       expect(answer.errors).toMatchObject([{ extensions: { code } }])
     }
+    const audit = 'subscription ($filter: AuditFilter) { auditFeed(filter: $filter) { cursor } }'
+    const { client } = world.owner
+    const unknown = { filter: { roomId: { eq: encodeId('Room', newId()) } } }
+    const opened = await openEventStream(client.url, client.token!, audit, unknown)
+    expect((await opened.next(({ errors }) => errors !== undefined)).errors).toMatchObject([
+      { extensions: { code: 'NOT_FOUND' } },
+    ])
     expect((await guest.send(LIST)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }])
   })
 })
