@@ -13,6 +13,8 @@ export type Values = Record<string, string | boolean | undefined>
 
 export type Command = {
   readonly options: ParseArgsOptionsConfig
+  /** The name of the one word that stands behind the command, if it takes one. */
+  readonly argument?: string
   run(values: Values, terminal: Terminal): Promise<void>
 }
 
@@ -31,9 +33,9 @@ export class RefusedError extends Error {
   }
 }
 
-/** An option that must be there. */
-export function required(values: Values, name: string): string {
+/** An option, or the word behind the command, that must be there. */
+export function required(values: Values, name: string, shown = `--${name}`): string {
   const value = values[name]
-  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is missing.`)
+  if (typeof value !== 'string' || value === '') throw new UsageError(`${shown} is missing.`)
   return value
 }

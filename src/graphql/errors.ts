@@ -80,7 +80,8 @@ export class LimitReachedError extends DomainError {
 export class LastOwnerError extends DomainError {
   override readonly name = 'LastOwnerError'
   readonly code = 'LAST_OWNER'
-  constructor() {
-    super('Somebody else must be owner first.')
+  /** `orgs`: the slugs of those that would be without an owner, where it is more than the active one. */
+  constructor(orgs: readonly string[] = []) {
+    super(`Somebody else must be owner first${orgs.length > 0 ? `, in: ${orgs.join(', ')}` : ''}.`)
   }
 }

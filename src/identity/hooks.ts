@@ -6,8 +6,9 @@ export type MembershipRevoked = { orgId: string; userId: string; by: Actor }
 export type MemberRoleChanged = { orgId: string; userId: string; from: Role; to: Role; by: Actor }
 /** Once for each org in which the person took part; every body removes what is theirs alone there. */
 export type UserErased = { orgId: string; userId: string; by: Actor }
-/** Removes up to `limit` rows of the org and says how many went; fewer than `limit` means that none are left. */
-export type OrgPurgeStep = { orgId: string; limit: number }
+export type PurgeStep = { orgId: string; limit: number }
+/** Removes up to `limit` rows of an org in a transaction of its own and says how many went; 0 means that none are left. */
+export type OrgPurgeStep = (step: PurgeStep) => Promise<number>
 /** What an admin wants an agent's budgets to be; whoever enforces them throws InvalidInputError at what it cannot. */
 export type AgentBudgets = { orgId: string; budgets: readonly unknown[] }
 
@@ -40,17 +41,21 @@ function inTheNameOf<Change extends { by: Actor }>(run: (change: Change) => Prom
 const membershipRevoked = hookList<MembershipRevoked>()
 const memberRoleChanged = hookList<MemberRoleChanged>()
 const userErased = hookList<UserErased>()
-const orgPurgeStep = hookList<OrgPurgeStep, number>()
+const purgeSteps: OrgPurgeStep[] = []
 const agentBudgets = hookList<AgentBudgets>()
 
 export const onMembershipRevoked = membershipRevoked.register
 export const onMemberRoleChanged = memberRoleChanged.register
 export const onUserErased = userErased.register
-export const onOrgPurgeStep = orgPurgeStep.register
 export const checkAgentBudgets = agentBudgets.register
 
 export const membershipWasRevoked = inTheNameOf(membershipRevoked.run)
 export const memberRoleWasChanged = inTheNameOf(memberRoleChanged.run)
 export const userWasErased = inTheNameOf(userErased.run)
-export const purgeOrgStep = orgPurgeStep.run
+
+/** Bodies register from the top down, so that what refers to a row goes before it. */
+export const onOrgPurgeStep = (step: OrgPurgeStep): void => {
+  purgeSteps.push(step)
+}
+export const orgPurgeSteps = (): readonly OrgPurgeStep[] => purgeSteps
 export const agentBudgetsAreChecked = agentBudgets.run

@@ -2,7 +2,9 @@ import { operation } from '../db/operation.ts'
 import { sqlOne } from '../db/sql.ts'
 import { drainInPasses, type Sweep } from '../queue/sweeps.ts'
 import { flushKeyUse } from './api-key/key-use.ts'
+import { carryOutPurges } from './org/carry-out-purges.ts'
 import { identitySettings } from './settings.ts'
+import { finishErasures } from './user/erase-user.ts'
 
 const ROWS_A_PASS = 5_000
 const NONCES_A_PASS = 10_000
@@ -32,6 +34,8 @@ export function pruneIntentNonces(): Promise<number> {
 }
 
 export const identitySweeps: readonly Sweep[] = [
+  { name: 'org_purge', every: 30_000, work: carryOutPurges },
+  { name: 'erasures', every: 600_000, work: finishErasures },
   { name: 'identity_prune', every: 600_000, work: pruneSessions },
   { name: 'nonce_prune', every: 60_000, work: pruneIntentNonces },
   { name: 'key_last_used', every: 60_000, work: flushKeyUse },

@@ -86,8 +86,8 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ID-38, 39 registered people', 'memberLeave', 'ok ok ok ok ok ok F F F', 'ok ok ok ok F F F L F U'],
   // An org that is not archived is not purged; the slug that the play names is not that of the other org's owner.
   ['ID-6, 63 owners', 'orgPurge', 'F F C F F F F F F', 'C F F F F F F I F U'],
-  // Who owns another org alone stays; a guest's name is not the one that the play writes.
-  ['ID-4, 65 whoever has a name', 'viewerErase', 'ok ok ok ok ok ok ok F I', 'ok ok ok ok ok F I L F U'],
+  // Who owns another org alone stays; the name of a guest who comes later is not the one that the play wrote.
+  ['ID-4, 65 whoever has a name', 'viewerErase', 'ok ok ok ok ok ok ok F I', 'ok ok ok ok ok F ok L F U'],
   ['ID-57 registered people', 'orgCreate', 'ok ok ok ok ok ok F F F', 'ok ok ok ok F F F ok F U'],
   ['ID-11 whoever has a name', 'viewerUpdate', ALL, 'ok ok ok ok ok ok ok ok F U'],
   // A meeting client knows no other session, a guest has none (ID-4).
@@ -207,6 +207,10 @@ async function comeBack(column: Column): Promise<void> {
   await stage.world.sql('UPDATE identity.memberships SET revoked_at = NULL, revoked_by = NULL WHERE user_id = $1', [
     person.userId,
   ])
+  if (column === 'visitor') {
+    people.set(column, await stage.world.guest(stage.elsewhere.sameOrg.room))
+    return
+  }
   await stage.world.sql(`UPDATE identity.users SET status = 'active' WHERE id = $1 AND status = 'erased'`, [
     person.userId,
   ])

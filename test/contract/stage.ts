@@ -43,6 +43,10 @@ export type Play = Cast & {
   deliveryId: string
   /** Somebody of the org whose membership may change or end, where one was made. */
   recruit?: Actor
+  /** The cast's own member: others may stand in for them. */
+  castMember: Actor
+  /** The slug of the org that is to end, where one was made. */
+  endingSlug?: string
   /** A project, where it was made known. */
   projectId?: string
 }
@@ -91,9 +95,18 @@ export class Stage {
   }
 
   /** A play of its own. `also` are members too, `others` take a part in it, `actor` is whose other session there is. */
-  play({ also = [], others = {}, actor }: { also?: readonly Actor[]; others?: Partial<Cast>; actor?: Actor } = {}) {
+  async play({
+    also = [],
+    others = {},
+    actor,
+  }: {
+    also?: readonly Actor[]
+    others?: Partial<Cast>
+    actor?: Actor
+  } = {}): Promise<Play> {
     const cast = { ...this.cast, ...others }
-    return makePlay(this.world, cast, also, actor ?? cast.member)
+    const play = await makePlay(this.world, cast, also, actor ?? cast.member)
+    return { ...play, castMember: this.cast.member }
   }
 }
 
@@ -168,6 +181,7 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
   const round = await world.putOnTable({ ...room, round: { storyId: ids[0], roundVersion: '' } }, ids[0])
   return {
     ...cast,
+    castMember: member,
     space,
     room: { ...room, round },
     stories: ids,

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../src/db/sql.ts'
 import { fromDatabase } from '../../src/graphql/database-errors.ts'
-import { purgeOrgStep, userWasErased } from '../../src/identity/hooks.ts'
+import { userWasErased } from '../../src/identity/hooks.ts'
 import {
   onMemberRoleChanged,
   onMembershipRevoked,
-  onOrgPurgeStep,
   onUserErased,
   type Role,
   revokeMembership,
@@ -243,17 +242,14 @@ describe('hooks of the bodies above', () => {
     expect(await memberFacts(person)).toEqual([])
   })
 
-  it('ID-41, 63, 65 carry an erased person and the steps of a purge the same way', async () => {
+  it('ID-41, 65 carry an erased person the same way', async () => {
     const person = await world.member()
     const calls: unknown[] = []
     onUserErased(async (erased) => void calls.push(erased))
-    onOrgPurgeStep(async ({ limit }) => limit)
-    onOrgPurgeStep(async () => 0)
     await asMutation(await callerFor(person), async (by) => {
       const erased = { orgId: world.org.id, userId: person.userId, by }
       await userWasErased(erased)
       expect(calls).toEqual([erased])
-      expect((await purgeOrgStep({ orgId: world.org.id, limit: 5000 })).slice(-2)).toEqual([5000, 0])
     })
   })
 })

@@ -24,6 +24,8 @@ export type AgentSetup = Membership & {
   mode?: 'read' | 'write'
   scopes?: readonly string[]
   projectScope?: 'all' | 'listed'
+  /** Default: the world's. */
+  orgId?: string
 }
 
 const AGENT_SCOPES = ['gate:act', 'gate:read', 'work:read', 'work:write', 'rooms:read', 'rooms:write']
@@ -108,6 +110,11 @@ export class World {
     return this.join(await this.#signIn(this.org.id, userId, { method: 'anonymous' }), membership)
   }
 
+  /** Another session of the same person. */
+  signIn({ orgId, userId }: Actor, method: 'password' | 'anonymous' = 'password'): Promise<Actor> {
+    return this.#signIn(orgId, userId, { method })
+  }
+
   /** The same person (by default an owner of org and space) through an embedded meeting client. */
   embedded(person: Actor = this.owner): Promise<Actor> {
     return this.#signIn(person.orgId, person.userId, { method: 'embed', embedded: true, expires: '12 hours' })
@@ -151,18 +158,19 @@ export class World {
     mode = 'write',
     scopes = AGENT_SCOPES,
     projectScope = 'all',
+    orgId = this.org.id,
     ...membership
   }: AgentSetup = {}): Promise<Actor & HeldKey> {
-    const userId = await this.user('agent', this.org.id)
+    const userId = await this.user('agent', orgId)
     await this.sql('INSERT INTO identity.agents (org_id, id, name, mode, project_scope) VALUES ($1, $2, $3, $4, $5)', [
-      this.org.id,
+      orgId,
       userId,
       name ?? `a-${randomBytes(8).toString('hex')}`,
       mode,
       projectScope,
     ])
-    const held = await this.key({ agentId: userId, scopes })
-    const agent = new Actor({ orgId: this.org.id, userId, sessionId: '' }, this.app.client(held.key))
+    const held = await this.key({ agentId: userId, scopes, orgId })
+    const agent = new Actor({ orgId, userId, sessionId: '' }, this.app.client(held.key))
     return Object.assign(await this.join(agent, membership), held)
   }
 

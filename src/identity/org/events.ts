@@ -56,3 +56,17 @@ export const orgUnarchived = defineEvent('org.unarchived', {
   description: 'The org takes writes again.',
   payload: nothing,
 })
+
+export const orgPurgeRequested = defineEvent('org.purge_requested', {
+  ...change,
+  category: 'audit_only',
+  description: 'The org’s end has begun: nobody acts in it any more.',
+  payload: nothing,
+})
+
+export const orgPurged = defineEvent('org.purged', {
+  ...change,
+  category: 'audit_only',
+  description: 'The org’s end: what went with it is gone, and its slug is free.',
+  payload: nothing,
+})

@@ -1,5 +1,4 @@
 import { sqlOne } from '../../db/sql.ts'
-import type { Caller } from '../../graphql/caller.ts'
 import { forgetKeysAtCommit } from '../api-key/known-keys.ts'
 
 export const ORG_STATUSES = ['active', 'archived', 'purging', 'purged'] as const
@@ -17,7 +16,7 @@ export type LockedOrg = {
 }
 
 /** The caller's org, which nobody else changes until the commit; from then on its keys are read anew here (ID-58). */
-export function lockOrg({ orgId }: Caller): Promise<LockedOrg> {
+export function lockOrg({ orgId }: { orgId: string }): Promise<LockedOrg> {
   forgetKeysAtCommit(orgId)
   return sqlOne<LockedOrg>`
     SELECT slug, name, status, time_zone AS "timeZone", retention_days AS "retentionDays",

@@ -4,6 +4,7 @@ import type { SchemaTypes } from '../../graphql/builder.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { archiveOrg, unarchiveOrg } from './archive-org.ts'
 import { createOrg } from './create-org.ts'
+import { purgeOrg } from './purge-org.ts'
 import { resumeOrg, stopOrg } from './stop-org.ts'
 import { OrgSummaryType } from './summary.ts'
 import { updateOrg } from './update-org.ts'
@@ -86,4 +87,17 @@ mutation('orgUnarchive', {
   needs: 'admin',
   run: unarchiveOrg,
   payload: org,
+})
+
+mutation('orgPurge', {
+  description:
+    'Ends an archived org for good: everybody is signed out at once, and what it holds is deleted within minutes. For ' +
+    'owners. What was recorded as durable stays, for the operator.',
+  input: { confirmSlug: slug.describe('The org’s slug, to be sure.') },
+  needs: 'owner',
+  operations: 'own',
+  run: purgeOrg,
+  payload: (t) => ({
+    slug: t.exposeString('slug', { description: 'What it was called; free for another org once it is gone.' }),
+  }),
 })

@@ -2,6 +2,7 @@ import { prisma } from '../../db/prisma.ts'
 import { arg } from '../../graphql/arguments.ts'
 import { builder } from '../../graphql/builder.ts'
 import { pageOf } from '../../graphql/connection.ts'
+import { LastOwnerError } from '../../graphql/errors.ts'
 import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { NO_ROWS } from '../../graphql/no-rows.ts'
@@ -13,6 +14,7 @@ import { OrgSummaryType, orgsOf } from '../org/summary.ts'
 import { SessionConnection, SessionEdge } from '../session/graphql.ts'
 import { liveSessionIds } from '../session/live-sessions.ts'
 import { StandingEnum } from '../session/standing-type.ts'
+import { eraseViewer } from '../user/erase-user.ts'
 import { userById } from '../user/loads.ts'
 import { updateViewer } from './update-viewer.ts'
 import { ViewerType, viewer } from './viewer-type.ts'
@@ -120,5 +122,19 @@ mutation('viewerUpdate', {
   run: updateViewer,
   payload: (t) => ({
     viewer: t.field({ type: ViewerType, description: 'Oneself, as changed.', resolve: () => viewer }),
+  }),
+})
+
+mutation('viewerErase', {
+  description:
+    'Takes away everything that says who one is, in all orgs, and signs one out. What one wrote stays, without a name. ' +
+    'It cannot be undone. Refused to the last owner of an org; the message names which.',
+  input: { confirm: arg.text({ max: 64 }).describe('One’s display name, to be sure.') },
+  needs: 'human',
+  operations: 'own',
+  errors: [LastOwnerError],
+  run: eraseViewer,
+  payload: (t) => ({
+    erased: t.boolean({ description: 'Always true.', resolve: () => true }),
   }),
 })

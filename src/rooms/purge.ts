@@ -1,0 +1,20 @@
+import { onOrgPurgeStep, purgeOf } from '../identity/index.ts'
+
+/** What an org's rooms leave when it is purged, leaves first: nothing (ID-64). */
+onOrgPurgeStep(
+  purgeOf([
+    'rooms.votes',
+    'rooms.round_voters',
+    'rooms.room_events',
+    'rooms.room_presence',
+    'rooms.room_participants',
+    'rooms.room_guests',
+    'rooms.room_links',
+    'rooms.rooms',
+    'rooms.stories',
+    'rooms.decks',
+    'rooms.space_members',
+    'rooms.spaces',
+    'rooms.room_kinds',
+  ]),
+)
