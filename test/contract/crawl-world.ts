@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { Actor, TestRoom } from '../support/actor.ts'
+import type { Actor, Asker, TestRoom } from '../support/actor.ts'
 import type { App } from '../support/app.ts'
 import type { GraphqlClient } from '../support/client.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
+import { plantAgent, plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
+import { plantAgent, plantKey } from './plant-agents.ts'
 import { Planted } from './planted.ts'
 
 export type Caller = {
@@ -11,8 +12,10 @@ export type Caller = {
   readonly client: GraphqlClient
   /** Realms whose content is theirs to see. */
   readonly sees: ReadonlySet<string>
-  /** Reads the directory of spaces, and that of members. */
+  /** Reads the directory of spaces. */
   readonly registered: boolean
+  /** Reads the org's shared things: its members, its agents, how it is set. */
+  readonly viewer: boolean
   /** Reads the log of the org, the sessions active in it, and addresses of its people. */
   readonly admin: boolean
   readonly cost: number
@@ -26,6 +29,12 @@ const HOME = ['home', 'home.room', 'home.room2', 'kinds']
 const HOME_LOG = ['log:home', 'log:home.room', 'log:home.room2']
 /** Endpoints of spaces are known to admins of the org, what was delivered to the spaces' owners alone. */
 const HOOKS = ['hook:home', 'hook:other']
+/** Agents are known to whoever reads the org's shared things; their bounds, keys and calls to admins. */
+const AGENTS = ['agent:robot', 'agent:other']
+const KEPT = ['robot', 'other'].flatMap((name) => [`bounds:${name}`, `key:${name}`, `tools:${name}`])
+/** The org's agents are known to its people, their bounds to its admins. */
+const AGENTS = ['agents', 'agent:home', 'agent:other']
+const BOUNDS = ['bounds:agents', 'bounds:home', 'bounds:other']
 const COST = 9_000
 
 /**
@@ -50,6 +59,10 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   const both = await named('both', world.member())
   const other = await named('other', world.outsider())
   const stranger = await named('stranger', world.otherOrg())
+  const robot = await named('robot', world.agent())
+  const mate = await named('mate', world.agent({ space: other.space }))
+  const foreign = await world.agent({ orgId: stranger.orgId, space: stranger.space })
+  const program = await world.adminKey()
 
   const rooms: [string, TestRoom][] = []
   for (const [realm, space, count] of [
@@ -80,6 +93,10 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
 
   await world.sql(`UPDATE rooms.room_presence SET last_seen_at = now() + interval '1 day'`) // nobody goes meanwhile
   for (const [name, person] of people) await plantPerson(world, planted, name, person)
+  await plantAgent(world, planted, 'robot', robot)
+  await plantAgent(world, planted, 'other', mate)
+  await plantAgent(world, planted, 'stranger', foreign)
+  await plantKey(world, planted, 'key:program', program)
   await plantOrg(world, planted, 'ours', world.org.id)
   await plantOrg(world, planted, 'strange', stranger.orgId)
   for (const [realm, space] of [
@@ -89,6 +106,8 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   ] as const) {
     await plantSpace(world, planted, realm, space)
   }
+  for (const realm of ['agents', 'agent:home', 'agent:other']) await plantAgent(world, planted, realm, world.org.id)
+  await plantAgent(world, planted, 'agent:strange', stranger.orgId)
   for (const [realm, room] of rooms) await plantRoom(world, planted, realm, room, members(realm, people))
   await world.sql('UPDATE identity.memberships SET revoked_at = now() WHERE user_id = $1', [former.userId])
 
@@ -102,40 +121,63 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     'anonymous',
     'former',
     'both',
+    'robot',
     'home.room host',
     'home.room2 host',
     'guest',
   ]
   const homePeople = atHome.map((name) => `user:${name}`)
-  const as = (name: string, person: Actor, sees: string[], flags: Partial<Caller> = {}): Caller => ({
+  const as = (name: string, { client }: Asker, sees: string[], flags: Partial<Caller> = {}): Caller => ({
     name,
-    client: person.client,
+    client,
     sees: new Set([...sees, ...self(name === 'meeting' ? 'owner' : name, name)]),
     registered: false,
+    viewer: false,
     admin: false,
     cost: COST,
     ...flags,
   })
-  const registered = { registered: true }
+  const registered = { registered: true, viewer: true }
   const callers = [
     as(
       'owner',
       world.owner,
-      ['ours', ...everybody, ...HOME, ...HOME_LOG, ...HOOKS, 'delivery:home', 'session:meeting', 'origin:meeting'],
-      {
-        registered: true,
-        admin: true,
-      },
+      [
+        ...[
+          'ours',
+          ...everybody,
+          ...AGENTS,
+          ...BOUNDS,
+          ...HOME,
+          ...HOME_LOG,
+          ...HOOKS,
+          ...AGENTS,
+          ...KEPT,
+          'key:program',
+        ],
+        ...['delivery:home', 'session:meeting', 'origin:meeting'],
+      ],
+      { ...registered, admin: true },
     ),
-    as('admin', admin, ['ours', ...everybody, ...HOOKS], { registered: true, admin: true }),
-    as('member', member, ['ours', ...everybody, ...HOME, ...HOME_LOG], registered),
-    as('viewer', viewer, ['ours', ...everybody, ...HOME, ...HOME_LOG], registered),
-    as('loner', loner, ['ours', ...everybody], registered),
-    as('both', both, ['ours', ...everybody, ...HOME, ...HOME_LOG], registered),
+    as('admin', admin, ['ours', ...everybody, ...HOOKS, ...AGENTS, ...KEPT, 'key:program'], {
+      ...registered,
+      admin: true,
+    }),
+    as('member', member, ['ours', ...everybody, ...HOME, ...HOME_LOG, ...AGENTS], registered),
+    as('viewer', viewer, ['ours', ...everybody, ...HOME, ...HOME_LOG, ...AGENTS], registered),
+    as('loner', loner, ['ours', ...everybody, ...AGENTS], registered),
+    as('both', both, ['ours', ...everybody, ...HOME, ...HOME_LOG, ...AGENTS], registered),
     as('anonymous', anonymous, ['ours', ...homePeople, ...HOME]),
     as('drifter', drifter, ['ours']),
     as('meeting', meeting, ['ours', ...homePeople, ...HOME]),
     as('guest', guest, ['ours', 'user:home.room2 host', 'home.room2'], { cost: 1_900 }),
+    as('robot', robot, ['ours', ...everybody, ...HOME, ...HOME_LOG, ...AGENTS, 'bounds:robot', 'key:robot'], {
+      viewer: true,
+    }),
+    as('program', program, ['ours', ...everybody, ...HOOKS, ...AGENTS, ...KEPT, 'key:program'], {
+      viewer: true,
+      admin: true,
+    }),
     as('former', former, []),
     { ...as('nobody', former, []), client: app.client(), sees: new Set<string>(), cost: 190 },
   ]
@@ -145,7 +187,11 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     'state:strange',
     'hook:strange',
     'delivery:strange',
-    ...['user', 'mail', 'name', 'session', 'origin'].map((kind) => `${kind}:stranger`),
+    'agent:strange',
+    'bounds:strange',
+    ...['user', 'mail', 'name', 'session', 'origin', 'agent', 'bounds', 'key', 'tools'].map(
+      (kind) => `${kind}:stranger`,
+    ),
   ])
   return { world, planted, callers, otherOrgs }
 }

@@ -7,7 +7,8 @@ import type { Planted } from './planted.ts'
 const UNSEEN = 'unseen'
 
 export async function plantPerson(world: World, planted: Planted, name: string, person: Actor): Promise<void> {
-  const isRegistered = !['anonymous', 'drifter', 'guest'].includes(name)
+  const isAgent = person.sessionId === ''
+  const isRegistered = !['anonymous', 'drifter', 'guest'].includes(name) && !isAgent
   if (name !== 'meeting') {
     planted.id(`user:${name}`, 'User', person.userId)
     await world.sql(
@@ -33,6 +34,7 @@ export async function plantPerson(world: World, planted: Planted, name: string, 
       planted.mark(`name:${name}`, 'Member.username'),
     ])
   }
+  if (isAgent) return // it has no session
   planted.id(`session:${name}`, 'Session', person.sessionId)
   await world.sql('UPDATE identity.sessions SET ip = $2, user_agent = $3 WHERE id = $1', [
     person.sessionId,
@@ -46,13 +48,14 @@ export async function plantOrg(world: World, planted: Planted, realm: string, or
   const slug = planted.mark(realm, 'Org.slug')
   await world.sql(
     `UPDATE identity.orgs SET slug = $2, name = $3, settings = jsonb_build_object('note', $4::text), stop_reason = $5,
-       stopped_at = now() WHERE id = $1`,
+       stopped_at = CASE WHEN $5::text IS NOT NULL THEN now() END WHERE id = $1`,
     [
       orgId,
       slug,
       planted.mark(realm, 'Org.name'),
       planted.mark(`state:${realm}`, 'Org.settings'),
-      planted.mark(`state:${realm}`, 'Org.stopReason'),
+      // Ours lets its agents act.
+      realm === 'ours' ? null : planted.mark(`state:${realm}`, 'Org.stopReason'),
     ],
   )
   if (realm === 'ours') Object.assign(world.org, { slug })
@@ -127,6 +130,39 @@ async function plantWebhook(
       planted.mark(`delivery:${realm}`, 'WebhookAttempt.errorMessage'),
       planted.mark(UNSEEN, 'WebhookAttempt.worker'),
     ],
+  )
+}
+
+/** An agent, which the org's readers know of; how it is kept in bounds is its admins' to know. */
+export async function plantAgent(world: World, planted: Planted, realm: string, orgId: string): Promise<void> {
+  const id = await world.user('agent', orgId)
+  planted.id(realm, 'Agent', id)
+  planted.id(realm, 'User', id)
+  const bounds = `bounds:${realm.replace(/^\w+:/, '')}`
+  const key = planted.mark(bounds, 'IntentKey.publicKey', (mark) => `ed25519:${mark.padEnd(43, 'x')}`)
+  await world.sql('UPDATE identity.users SET display_name = $2 WHERE id = $1', [
+    id,
+    planted.mark(realm, 'User.displayName'),
+  ])
+  await world.sql(
+    `INSERT INTO identity.agents (org_id, id, name, labels, budgets, intent_keys) VALUES ($1, $2, $3, $4, $5, $6)`,
+    [
+      orgId,
+      id,
+      planted.mark(realm, 'Agent.name'),
+      { [planted.mark(realm, 'AgentLabel.name')]: planted.mark(realm, 'AgentLabel.value') },
+      JSON.stringify([planted.mark(bounds, 'Agent.budgets')]),
+      JSON.stringify([{ kid: 'a'.repeat(32), public_key: key, created_at: '2026-01-01T00:00:00Z', created_by: id }]),
+    ],
+  )
+  await world.sql(
+    `UPDATE identity.agents SET status = 'suspended', status_changed_at = now(), status_reason = $2 WHERE id = $1`,
+    [id, planted.mark(bounds, 'Agent.statusReason')],
+  )
+  await world.sql(
+    `INSERT INTO identity.intent_nonces (org_id, agent_id, nonce, intent_hash, expires_at)
+     VALUES ($1, $2, $3, sha256('x'), now() + interval '1 day')`,
+    [orgId, id, planted.mark(UNSEEN, 'IntentNonce.nonce', (mark) => mark.padEnd(22, 'x'))],
   )
 }
 

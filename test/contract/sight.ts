@@ -19,16 +19,17 @@ export class Sight {
 
   /** Whether an item may stand in an answer although its realm is not theirs: the directory, the log, one's own orgs. */
   mayShow(root: string, { realm, what, at, path }: Sighting): boolean {
-    const { registered, admin, name } = this.#caller
+    const { registered, viewer, admin, name } = this.#caller
     const inCursor = /cursor$/i.test(at)
     if (name === 'both' && at.startsWith('OrgSummary.')) return what.startsWith('Org.')
     if (this.isElsewhere(realm)) return false
     if (registered && root === 'spaces' && /^Space\.(id|uuid|slug|name)$/.test(what)) return inCursor || at === what
-    if (registered && /^Org\.(settings|stopReason)$/.test(what)) return at === what
-    if (registered && what === 'Member.username') return inCursor ? root === 'members' : at === what
+    if (viewer && /^Org\.(settings|stopReason)$/.test(what)) return at === what
+    if (viewer && what === 'Member.username') return inCursor ? root === 'members' : at === what
     if (!admin) return false
-    if (/^(webhooks?|nodes?)$/.test(root) && /^Space\.(id|uuid|slug|name)$/.test(what) && /space/i.test(path))
-      return at === what
+    // The space that an endpoint is told of, as the directory has it.
+    const ofHook = /^(webhooks?|nodes?)$/.test(root) && /space/i.test(path)
+    if (ofHook && at === what && /^Space\.(id|slug|name)$/.test(what)) return true
     if (/^(audit|activity)/.test(root) && inCursor) return what === 'AuditEvent.uuid'
     if (root === 'orgSessions' && inCursor) return what === 'Session.uuid'
     if (at === 'User.email' || at === 'Session.id') return at === what
@@ -37,10 +38,10 @@ export class Sight {
 
   /** Whether an argument may find an item: filters find what is in the open. */
   mayTell(root: string, { realm, what }: Item): boolean {
-    const { registered, admin } = this.#caller
+    const { registered, viewer, admin } = this.#caller
     if (this.isElsewhere(realm)) return false
     if (root === 'spaces') return registered && ['Space.slug', 'Space.name'].includes(what)
-    if (root === 'members' || root === 'member') return registered && what === 'Member.username'
+    if (root === 'members' || root === 'member') return viewer && what === 'Member.username'
     if (root === 'webhooks') return admin && what === 'Space.id'
     if (root === 'auditEvents' || root === 'auditFeed') return admin
     return (root === 'node' || root === 'nodes') && this.readsForTheOrg(realm)
