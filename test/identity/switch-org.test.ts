@@ -146,6 +146,10 @@ describe('switching orgs', () => {
       }
       expect(await orgOf(each)).toBe(world.org.id)
     }
+    for (const { client } of [await world.agent(), await world.adminKey()]) {
+      const { data } = await client.send(`mutation { sessionSwitchOrg(input: { orgId: "${id}" }) { __typename } }`)
+      expect(data).toEqual({ sessionSwitchOrg: { __typename: 'ForbiddenError' } })
+    }
     const { errors } = await world.app
       .client()
       .send(`mutation { sessionSwitchOrg(input: { orgId: "${id}" }) { __typename } }`)
