@@ -239,6 +239,55 @@ describe('a request under an idempotency key', () => {
     expect([await stories('partly one'), await stories('partly three')]).toEqual([1, 1])
   })
 
+  it('PLAT-51 marks a field once, however often contention runs it again', async () => {
+    await world.sql(`
+      CREATE SEQUENCE rooms.injected;
+      CREATE FUNCTION rooms.inject() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+        BEGIN IF nextval('rooms.injected') <= 2 THEN RAISE SQLSTATE '40001'; END IF; RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER inject AFTER INSERT ON rooms.stories DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION rooms.inject()`)
+    const key = newKey()
+    try {
+      const first = await add(host, key, 'contended')
+      expect(first.body.data.storyAdd.__typename).toBe('StoryAddPayload')
+      expect((await world.sql(`SELECT last_value::int AS runs FROM rooms.injected`))[0]!.runs).toBe(3)
+      expect(await rowOf(key)).toMatchObject({ state: 'done', committed_fields: ['storyAdd'] })
+      expect((await add(host, key, 'contended')).replayed).toBe(true)
+      expect(await stories('contended')).toBe(1)
+
+      // Contention to the end is a failure with nothing committed.
+      await world.sql(`SELECT setval('rooms.injected', 1, false)`)
+      await world.sql(`CREATE OR REPLACE FUNCTION rooms.inject() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE SQLSTATE '40001'; END $$`)
+      const other = newKey()
+      expect((await add(host, other, 'hopeless')).body.data.storyAdd.code).toBe('CONFLICT')
+      await world.sql('DROP TRIGGER inject ON rooms.stories')
+      expect(await add(host, other, 'hopeless')).toMatchObject({ replayed: false, status: 200 })
+      expect(await stories('hopeless')).toBe(1)
+    } finally {
+      await world.sql('DROP FUNCTION rooms.inject CASCADE; DROP SEQUENCE rooms.injected')
+    }
+  })
+
+  it('PLAT-52 sets the cookies of a sign-in again, and keeps them sealed', async () => {
+    const key = newKey()
+    const signIn = `mutation { sessionCreateAnonymous(input: { orgSlug: "${world.org.slug}", displayName: "Ann" }) { __typename } }`
+    const ask = async () => {
+      const response = await host.client.post(signIn, {}, { 'idempotency-key': key })
+      return { cookies: response.headers.getSetCookie(), body: await response.json() }
+    }
+    const [first, again] = [await ask(), await ask()]
+    expect(first.body.data.sessionCreateAnonymous.__typename).toBe('SessionCreateAnonymousPayload')
+    expect(first.cookies.some((cookie) => cookie.includes('mhs_'))).toBe(true)
+    expect(again.cookies).toEqual(first.cookies)
+    expect(JSON.stringify(again.body)).not.toContain('mhs_')
+    const [row] = await world.sql(
+      `SELECT encode(response_envelope, 'escape') || response_headers::text AS text FROM platform.idempotency_keys WHERE key = $1`,
+      [key],
+    )
+    expect(row!.text).not.toContain('mhs_')
+  })
+
   it('PLAT-51 keeps a request that goes over to another org on its way', async () => {
     const person = await world.member()
     const other = await world.otherOrg()
