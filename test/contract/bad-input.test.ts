@@ -10,6 +10,7 @@ import { inParallel } from './in-parallel.ts'
 import { MUTATION_PLAYS } from './mutation-plays.ts'
 import { MUTATIONS, mutationDocument, type Outcome, variablesOf } from './perform.ts'
 import { absentOf } from './planted.ts'
+import { withWebhook } from './play-webhook.ts'
 import { faultOfAnswer, faultOfOutcome } from './refusal.ts'
 import { fieldAt, holds, nameOf, type Slot, slotsOf, valueAt, withValue } from './schema-walk.ts'
 import { Stage } from './stage.ts'
@@ -25,6 +26,8 @@ const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   [/^(SpaceCreate|SpaceUpdate|SpaceJoin)Input\.passcode$/, /^(empty|blank)$/],
   [/^Story(Add|Update)Input\.(title|notes|ref)$/, /^(empty|blank)$/],
   [/^ViewerUpdateInput\.avatarIcon$/, /^(empty|blank)$/],
+  // At once.
+  [/^WebhookRotateSecretInput\.graceHours$/, /^zero$/],
   // Is no password, which is a failed sign-in and as such a fact (ID-23).
   [/^SessionCreateWithPasswordInput\.password$/, /^(empty|blank)$/],
 ]
@@ -54,6 +57,11 @@ beforeAll(async () => {
   const agent = await world.user('agent', otherOrg.orgId)
   await world.sql(`INSERT INTO identity.agents (org_id, id, name) VALUES ($1, $2, 'theirs')`, [otherOrg.orgId, agent])
   foreign.set('Agent', [encodeId('Agent', agent)])
+  await withWebhook(world, sameOrg)
+  const elsewhereHook = { ...sameOrg, steward: otherOrg, space: otherOrg.space }
+  await withWebhook(world, elsewhereHook)
+  foreign.set('Webhook', [sameOrg.webhookId, elsewhereHook.webhookId])
+  foreign.set('WebhookDelivery', [sameOrg.deliveryId, elsewhereHook.deliveryId])
   foreign.set('Project', [knownProject(otherOrg).id])
   foreign.set('Org', [encodeId('Org', otherOrg.orgId)])
   foreign.set('Session', [encodeId('Session', cast.deputy.sessionId), encodeId('Session', otherOrg.sessionId)])
