@@ -230,8 +230,30 @@ describe.skipIf(redisVersion === null)('two server processes with Redis', () => 
       timeout: 15_000,
       interval: 100,
     })
+    // One that starts now serves as well, and goes by NOTIFY.
+    const third = await startProcess(database, { REDIS_URL: redis.url })
+    const stream = follow(voters[0]!, room, third)
+    await snapshotOf(stream)
+    await voters[0]!.vote(room, '8')
+    await stream.next(is('VoteCast'), 'the vote by NOTIFY')
+    expect((await fetch(`${third.url}/readyz`)).status).toBe(503)
+    expect(await third.stop()).toBe(0)
     await redis.start()
     await ready(one!)
-    expect(one!.log()).not.toContain('canary-redis-password')
+    for (const server of [one!, third]) expect(server.log()).not.toContain('canary-redis-password')
+  })
+
+  it('PLAT-74 stops in time with Redis, and while it hangs', async () => {
+    for (const hangs of [false, true]) {
+      const server = await startProcess(database, { REDIS_URL: redis.url })
+      await ready(server)
+      const { room, voters } = await world.pokerRoom({ voters: 1 })
+      await snapshotOf(follow(voters[0]!, room, server))
+      if (hangs) redis.signal('SIGSTOP')
+      const since = performance.now()
+      expect(await server.stop()).toBe(0)
+      expect(performance.now() - since).toBeLessThan(5_000)
+      redis.signal('SIGCONT')
+    }
   })
 })

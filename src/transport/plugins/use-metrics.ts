@@ -5,7 +5,7 @@ import { type CountedKind, OperationCount } from '../operation-count.ts'
 export const COUNT: unique symbol = Symbol('operation count')
 
 /** Where an operation's count is found; sockets put theirs there themselves. */
-export type Counted = { [COUNT]?: OperationCount }
+type Counted = { [COUNT]?: OperationCount }
 
 /** Counts GraphQL operations and times them, by kind and by the code they end with. */
 export function useMetrics(): Plugin<Counted, Counted> {
