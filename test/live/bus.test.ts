@@ -158,6 +158,35 @@ describe('hints', () => {
 })
 
 describe('the LISTEN connection', () => {
+  it('PLAT-28 warns when the database holds back half of what notifications it can, once until it has recovered', async () => {
+    const warned = () => log.warn.mock.calls.filter(([, message]) => String(message).includes('filling up'))
+    // What the function says is found before the server's own.
+    const full = (usage: number) =>
+      writer.query(
+        `CREATE OR REPLACE FUNCTION full_queue.pg_notification_queue_usage() RETURNS float8 LANGUAGE sql AS 'SELECT ${usage}::float8'`,
+      )
+    await writer.query('CREATE SCHEMA full_queue; GRANT USAGE ON SCHEMA full_queue TO PUBLIC')
+    await writer.query(`ALTER DATABASE ${database.name} SET search_path = full_queue, pg_catalog`)
+    try {
+      await full(0.5)
+      await openBus()
+      await vi.waitUntil(() => bus.figures.queueUsage === 0.5, { timeout: 5_000 })
+      expect(warned()).toEqual([])
+      for (const round of [1, 2]) {
+        await full(0.51)
+        await vi.waitUntil(() => warned().length === round, { timeout: 5_000 })
+        await full(0.6)
+        await vi.waitUntil(() => bus.figures.queueUsage === 0.6, { timeout: 5_000 })
+        await full(0.1)
+        await vi.waitUntil(() => bus.figures.queueUsage === 0.1, { timeout: 5_000 })
+        expect(warned()).toHaveLength(round)
+      }
+    } finally {
+      await writer.query(`ALTER DATABASE ${database.name} RESET search_path`)
+      await writer.query('DROP SCHEMA full_queue CASCADE')
+    }
+  })
+
   let proxy: TcpProxy
   beforeEach(async () => {
     proxy = await tcpProxy(database.appUrl)
