@@ -3,8 +3,8 @@ import type { Actor, Asker, TestRoom } from '../support/actor.ts'
 import type { App } from '../support/app.ts'
 import type { GraphqlClient } from '../support/client.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { plantAgent, plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
-import { plantAgent, plantKey } from './plant-agents.ts'
+import { plantAgent, plantMailed, plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
+import { plantCalls, plantKey, plantSelf } from './plant-keys.ts'
 import { Planted } from './planted.ts'
 
 export type Caller = {
@@ -29,12 +29,11 @@ const HOME = ['home', 'home.room', 'home.room2', 'kinds']
 const HOME_LOG = ['log:home', 'log:home.room', 'log:home.room2']
 /** Endpoints of spaces are known to admins of the org, what was delivered to the spaces' owners alone. */
 const HOOKS = ['hook:home', 'hook:other']
-/** Agents are known to whoever reads the org's shared things; their bounds, keys and calls to admins. */
-const AGENTS = ['agent:robot', 'agent:other']
-const KEPT = ['robot', 'other'].flatMap((name) => [`bounds:${name}`, `key:${name}`, `tools:${name}`])
 /** The org's agents are known to its people, their bounds to its admins. */
-const AGENTS = ['agents', 'agent:home', 'agent:other']
-const BOUNDS = ['bounds:agents', 'bounds:home', 'bounds:other']
+const AGENTS = ['agents', 'agent:home', 'agent:other', 'agent:robot']
+const BOUNDS = ['bounds:agents', 'bounds:home', 'bounds:other', 'bounds:robot']
+/** And so are keys, and what was called with them. */
+const KEYS = ['key:robot', 'tools:robot', 'key:other', 'tools:other', 'key:program']
 const COST = 9_000
 
 /**
@@ -93,9 +92,11 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
 
   await world.sql(`UPDATE rooms.room_presence SET last_seen_at = now() + interval '1 day'`) // nobody goes meanwhile
   for (const [name, person] of people) await plantPerson(world, planted, name, person)
-  await plantAgent(world, planted, 'robot', robot)
-  await plantAgent(world, planted, 'other', mate)
-  await plantAgent(world, planted, 'stranger', foreign)
+  await plantMailed(world, planted, world.owner)
+  await plantSelf(world, planted, 'robot', robot)
+  await plantCalls(world, planted, 'robot', robot)
+  await plantCalls(world, planted, 'other', mate)
+  await plantCalls(world, planted, 'stranger', foreign)
   await plantKey(world, planted, 'key:program', program)
   await plantOrg(world, planted, 'ours', world.org.id)
   await plantOrg(world, planted, 'strange', stranger.orgId)
@@ -143,23 +144,12 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
       'owner',
       world.owner,
       [
-        ...[
-          'ours',
-          ...everybody,
-          ...AGENTS,
-          ...BOUNDS,
-          ...HOME,
-          ...HOME_LOG,
-          ...HOOKS,
-          ...AGENTS,
-          ...KEPT,
-          'key:program',
-        ],
+        ...['ours', ...everybody, ...HOME, ...HOME_LOG, ...HOOKS, ...AGENTS, ...BOUNDS, ...KEYS],
         ...['delivery:home', 'session:meeting', 'origin:meeting'],
       ],
       { ...registered, admin: true },
     ),
-    as('admin', admin, ['ours', ...everybody, ...HOOKS, ...AGENTS, ...KEPT, 'key:program'], {
+    as('admin', admin, ['ours', ...everybody, ...HOOKS, ...AGENTS, ...BOUNDS, ...KEYS], {
       ...registered,
       admin: true,
     }),
@@ -174,7 +164,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     as('robot', robot, ['ours', ...everybody, ...HOME, ...HOME_LOG, ...AGENTS, 'bounds:robot', 'key:robot'], {
       viewer: true,
     }),
-    as('program', program, ['ours', ...everybody, ...HOOKS, ...AGENTS, ...KEPT, 'key:program'], {
+    as('program', program, ['ours', ...everybody, ...HOOKS, ...AGENTS, ...BOUNDS, ...KEYS], {
       viewer: true,
       admin: true,
     }),

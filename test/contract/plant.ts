@@ -43,6 +43,19 @@ export async function plantPerson(world: World, planted: Planted, name: string, 
   ])
 }
 
+/** What signing in by mail leaves behind, which no query shows. */
+export async function plantMailed(world: World, planted: Planted, { orgId, userId }: Actor): Promise<void> {
+  await world.sql(
+    `INSERT INTO identity.login_tokens (org_id, user_id, purpose, token_hash, expires_at, user_agent)
+     VALUES ($1, $2, 'sign_in', sha256('planted'), now() + interval '1 day', $3)`,
+    [orgId, userId, planted.mark(UNSEEN, 'LoginToken.userAgent')],
+  )
+  await world.sql('INSERT INTO identity.waitlist (email, note) VALUES ($1, $2)', [
+    planted.mark(UNSEEN, 'Waitlist.email', (mark) => `${mark}@example.org`),
+    planted.mark(UNSEEN, 'Waitlist.note'),
+  ])
+}
+
 export async function plantOrg(world: World, planted: Planted, realm: string, orgId: string): Promise<void> {
   planted.id(realm, 'Org', orgId)
   const slug = planted.mark(realm, 'Org.slug')
