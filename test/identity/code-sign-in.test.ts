@@ -90,6 +90,17 @@ describe('signing in by code', () => {
     expect(await withCode(world, email, code)).toMatchObject(FAILED)
   })
 
+  it('ID-26, 29 takes no code of who is disabled while it is being used', async () => {
+    const { code } = await mailedTo(world, email)
+    const held = await world.hold(`UPDATE identity.users SET status = 'disabled' WHERE id = $1`, [person.userId])
+    const using = withCode(world, email, code)
+    await world.untilBlocked()
+    await held.release()
+    expect(await using).toMatchObject(FAILED)
+    expect(await tokenRow(person)).toMatchObject({ used: false, code_attempts: 0 })
+    expect(await sessions(person)).toBe(0)
+  })
+
   it('ID-26 makes one session when 20 give the right code at once', async () => {
     configure({}, { signInPerson: 1_000 })
     const { code } = await mailedTo(world, email)

@@ -193,6 +193,17 @@ describe('a mailed link', () => {
     expect(await withToken(world, token)).toMatchObject(FAILED)
   })
 
+  it('ID-25 opens nothing that expires while it is being used', async () => {
+    const { token } = await mailedTo(world, email)
+    const held = await world.hold('SELECT FROM identity.users WHERE id = $1 FOR UPDATE', [person.userId])
+    const using = withToken(world, token)
+    await world.untilBlocked()
+    await world.sql('UPDATE identity.login_tokens SET expires_at = now() WHERE user_id = $1', [person.userId])
+    await held.release()
+    expect(await using).toMatchObject(FAILED)
+    expect(await sessionsOf(person)).toEqual([])
+  })
+
   it('ID-25, 29 opens nothing for who was disabled, erased or revoked since; it is on record', async () => {
     for (const change of [
       `UPDATE identity.users SET status = 'disabled' WHERE id = $1`,
