@@ -154,7 +154,7 @@ builder.prismaNode('Agent', {
 
 const one = argumentsOf({
   id: arg.id('Agent').nullable(),
-  name: arg.exact(32).nullable().describe('Instead of the id.'),
+  name: arg.text({ max: 32 }).nullable().describe('Instead of the id.'),
 })
 
 builder.queryField('agent', (t) =>
