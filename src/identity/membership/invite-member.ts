@@ -19,7 +19,7 @@ import { freeUsername, lockHandles, usernameOf } from './username.ts'
 
 type InviteMember = { email: string; role: Role; username?: string | undefined }
 /** Nothing of it depends on whether the email had an account. */
-export type Invited = { email: string; role: Role; username: string; expiresAt: Date }
+type Invited = { email: string; role: Role; username: string; expiresAt: Date }
 type Sent = { username: string; invite: InviteToken; orgName: string; inviterName: string | null }
 
 const INVITES_AN_HOUR = 5

@@ -4,7 +4,7 @@ import { LastOwnerError, NotFoundError } from '../../graphql/errors.ts'
 import type { Role } from './role.ts'
 
 export type LockedMember = { role: Role; username: string; joined: boolean; revoked: boolean }
-export type Locked = { member: LockedMember | null; own: LockedMember | null }
+type Locked = { member: LockedMember | null; own: LockedMember | null }
 
 /** A membership and the caller's own, in the order in which everybody locks them; nobody else changes them until the commit. */
 export async function lockMembers(

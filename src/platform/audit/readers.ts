@@ -8,7 +8,7 @@ import { type Caller, meets } from '../../graphql/caller.ts'
 export type Readers = (caller: Caller) => Prisma.AuditEventWhereInput | null
 
 const PLACES = ['spaceId', 'roomId', 'projectId', 'ticketId'] as const
-export type Place = (typeof PLACES)[number]
+type Place = (typeof PLACES)[number]
 
 const readersOf = new Map<Place, Readers>()
 

@@ -4,7 +4,7 @@ import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 
 // Custody is what admins of the org do to spaces that they need not be in (ID-60 to 62). It opens no room.
 
-export type Custody = { slug: string; archived: boolean }
+type Custody = { slug: string; archived: boolean }
 
 /** Locks a space of the org, seen or not: two who act on it take turns. */
 export async function lockSpace(orgId: string, id: string): Promise<Custody> {
