@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { encodeId } from '../../src/graphql/ids.ts'
 import { hashPassword } from '../../src/identity/session/password.ts'
 import { type App, startApp } from '../support/app.ts'
@@ -92,4 +92,36 @@ it('ID-50, PLAT-23 a key stands in the answer that made it, and in no row, log o
       expect(found, name).toEqual([])
     }
   }
+})
+
+it('PLAT-23, 36 a webhook’s secret stands in the answer that made it, and in no row, log, error or body', async () => {
+  const { owner } = world
+  const url = 'http://127.0.0.1:9/zq-path-of-a-receiver'
+  const made = await owner.mutate('webhookCreate', { url, eventTypes: ['*'] }, 'secret webhook { id secretHint }')
+  const { id } = made.webhook
+  const rotated = await owner.mutate('webhookRotateSecret', { id }, 'secret')
+  const { delivery } = await owner.mutate('webhookTest', { id }, 'delivery { id }')
+  const shown: unknown[] = [await owner.mutate('webhookUpdate', { id, url: 'https://10.0.0.1/' }, '__typename')]
+  const failed =
+    '{ webhooks(first: 5) { nodes { id url secretHint deliveries(first: 5) { nodes { id state lastError attempts { errorMessage } } } } } }'
+  await vi.waitFor(async () => {
+    const answer = await owner.run(failed)
+    expect(JSON.stringify(answer)).toContain('no connection')
+    shown.push(answer)
+  })
+  shown.push(await owner.mutate('webhookDeliveryRedeliver', { id: delivery.id }))
+  const secrets: string[] = [made.secret, rotated.secret]
+  for (const secret of secrets) {
+    expect(secret).toMatch(/^whsec_/)
+    const bytes = Buffer.from(secret.slice(6), 'base64')
+    for (const text of [app.log(), JSON.stringify(shown)]) expect(text).not.toContain(secret.slice(6, 30))
+    const [found] = await world.sql(
+      `SELECT FROM platform.webhooks AS w, LATERAL (SELECT w::text AS row) AS text
+       WHERE strpos(row, $1) > 0 OR strpos(row, $2) > 0 OR strpos(row, $3) > 0`,
+      [secret.slice(6), bytes.toString('hex'), Buffer.from(secret).toString('hex')],
+    )
+    expect(found).toBeUndefined()
+  }
+  expect(app.log()).not.toContain('zq-path-of-a-receiver') // an address may hold a secret too
+  await owner.mutate('webhookDelete', { id })
 })

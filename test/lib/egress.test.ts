@@ -170,6 +170,21 @@ describe('PLAT-47, 48 the guarded client', () => {
     expect(paths).toEqual(['/0', '/1', '/2'])
   })
 
+  it('PLAT-47 a name may be named while none of its addresses is known to be bad', async () => {
+    const checked = (url: string) =>
+      outside.check(url).then(
+        (found) => found?.href ?? null,
+        (error: EgressError) => error.fault,
+      )
+    expect(await checked('https://Public.test')).toBe('https://public.test/')
+    expect(await checked('https://gone.test/later')).toBe('https://gone.test/later')
+    for (const name of ['private.test', 'half.test', 'good.test', 'mapped.test', '0x7f.1', '[::1]']) {
+      expect([name, await checked(`https://${name}/`)]).toEqual([name, 'address'])
+    }
+    expect(await checked('http://public.test/')).toBe('address')
+    expect(await checked(`https://public.test/${'x'.repeat(2_048)}`)).toBe(null)
+  })
+
   it('PLAT-47 speaks without TLS to receivers inside alone', async () => {
     expect(await faultOf(inside, 'http://8.8.8.8/')).toBe('address')
     expect(await faultOf(inside, 'http://public.test/')).toBe('address')

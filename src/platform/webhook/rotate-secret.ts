@@ -5,7 +5,7 @@ import { scopeOf } from '../../graphql/context.ts'
 import { ConflictError } from '../../graphql/errors.ts'
 import { record } from '../audit/record.ts'
 import { webhookSecretRotated } from './events.ts'
-import { aboutWebhook, lockOwnWebhook } from './lock-webhook.ts'
+import { aboutWebhook, lockOwnWebhook, readOwnWebhook } from './lock-webhook.ts'
 import { newSecret, seal, unseal } from './secret.ts'
 
 type RotateSecret = { id: string; graceHours?: number | undefined }
@@ -18,7 +18,7 @@ export async function rotateSecret(
   caller: Caller,
   { id, graceHours = 24 }: RotateSecret,
 ): Promise<{ webhookId: string; secret: string }> {
-  const before = await operation('write', scopeOf(caller), () => lockOwnWebhook(caller, id))
+  const before = await operation('read', scopeOf(caller), () => readOwnWebhook(caller, id))
   const secret = newSecret()
   const { envelope, hint, kekId } = await seal(before, 'secret_envelope', secret)
   const old = await unseal(before, 'secret_envelope', before.secretEnvelope)

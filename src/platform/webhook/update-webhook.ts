@@ -6,7 +6,7 @@ import { ForbiddenError } from '../../graphql/errors.ts'
 import { record } from '../audit/record.ts'
 import { requireEventTypes } from './event-types.ts'
 import { webhookUpdated } from './events.ts'
-import { aboutWebhook, lockOwnWebhook, lockWebhook, type WebhookRow } from './lock-webhook.ts'
+import { aboutWebhook, lockWebhook, readOwnWebhook, type WebhookRow } from './lock-webhook.ts'
 import { requireReceiver } from './receiver.ts'
 
 type Settings = Pick<WebhookRow, 'url' | 'eventTypes' | 'isActive'>
@@ -23,7 +23,7 @@ export async function updateWebhook(
   const wanted = eventTypes && requireEventTypes(eventTypes)
   let receiver: string | undefined
   if (url !== undefined) {
-    await operation('write', scopeOf(caller), () => lockOwnWebhook(caller, id)) // before the address is looked up
+    await operation('read', scopeOf(caller), () => readOwnWebhook(caller, id)) // before the address is looked up
     receiver = await requireReceiver(url)
   }
 
