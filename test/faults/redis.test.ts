@@ -117,7 +117,7 @@ describe.skipIf(redisVersion === null)('two server processes with Redis', () => 
     await killed.end()
     const committed = performance.now()
     await stream.next((event) => Number(event.version) === before + 1, 'the event that nobody told of')
-    expect(performance.now() - committed).toBeLessThan(2_500) // one look a second, and what a busy machine needs
+    expect(performance.now() - committed).toBeLessThan(5_000) // one look a second, and what a busy machine needs
   })
 
   it('ROOM-170 loses and doubles no version while Redis is killed, stays away, comes back and hangs', async () => {
@@ -189,7 +189,7 @@ describe.skipIf(redisVersion === null)('two server processes with Redis', () => 
         const since = performance.now()
         await host.mutate('roomRename', { roomId: room.id, title: `Title ${round}` })
         await vi.waitUntil(() => feed.answers.length > heard, { timeout: 10_000, interval: 5 })
-        if (round > 0) expect(performance.now() - since).toBeLessThan(2_500) // the look without a hint is every 5 s
+        if (round > 0) expect(performance.now() - since).toBeLessThan(4_000) // the look without a hint is every 5 s
       }
     })
   })
