@@ -27,7 +27,7 @@ const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   [/^Story(Add|Update)Input\.(title|notes|ref)$/, /^(empty|blank)$/],
   [/^ViewerUpdateInput\.avatarIcon$/, /^(empty|blank)$/],
   // At once.
-  [/^WebhookRotateSecretInput\.graceHours$/, /^zero$/],
+  [/^(WebhookRotateSecretInput\.graceHours|ApiKeyRotateInput\.graceMinutes)$/, /^zero$/],
   // Is no password, which is a failed sign-in and as such a fact (ID-23).
   [/^SessionCreateWithPasswordInput\.password$/, /^(empty|blank)$/],
 ]
@@ -54,9 +54,12 @@ beforeAll(async () => {
   foreign.set('Story', [sameOrg.stories[0], theirs.stories[0]!])
   foreign.set('Deck', [sameOrg.deckId, encodeId('Deck', deck)])
   foreign.set('User', [otherOrg.id])
-  const agent = await world.user('agent', otherOrg.orgId)
-  await world.sql(`INSERT INTO identity.agents (org_id, id, name) VALUES ($1, $2, 'theirs')`, [otherOrg.orgId, agent])
-  foreign.set('Agent', [encodeId('Agent', agent)])
+  const agent = await world.agent({ orgId: otherOrg.orgId, space: null })
+  foreign.set('Agent', [encodeId('Agent', agent.userId)])
+  foreign.set('ApiKey', [
+    encodeId('ApiKey', agent.keyId),
+    encodeId('ApiKey', (await world.adminKey(otherOrg.orgId)).keyId),
+  ])
   await withWebhook(world, sameOrg)
   const elsewhereHook = { ...sameOrg, steward: otherOrg, space: otherOrg.space }
   await withWebhook(world, elsewhereHook)

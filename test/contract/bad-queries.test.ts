@@ -30,7 +30,7 @@ const isPaged = (way: FieldPath[]) =>
 const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   // As if it were left out.
   [/^(Query|Space|Viewer|Webhook)\.\w+\.(first|last|after|before|filter)$/, /^null$/],
-  [/^Query\.webhooks\.spaceId$/, /^null$/],
+  [/^Query\.(webhooks\.spaceId|apiKeys\.agentId)$/, /^null$/],
   [/^Subscription\.\w+\.(after|filter|connectionId|sinceVersion)$/, /^null$/],
   // Any node will do.
   [/^(Query\.node\.id|Query\.nodes\.ids\[\])$/, /^another type/],
