@@ -2,7 +2,7 @@ import { sqlOne } from '../../db/sql.ts'
 import type { Actor } from '../../platform/index.ts'
 
 /** Whether the operation's org takes no writes: it is archived, or on its way to be purged (ID-59). */
-export async function takesNoWrites(orgId: string): Promise<boolean> {
+async function takesNoWrites(orgId: string): Promise<boolean> {
   const { quiet } = await sqlOne<{ quiet: boolean }>`
     SELECT EXISTS (SELECT FROM identity.orgs WHERE id = ${orgId} AND status <> 'active') AS quiet`
   return quiet

@@ -29,6 +29,8 @@ export type LockedRoom = {
   readonly closesAt: string | null
   readonly endedAt: string | null
   readonly firstEndedAt: string | null
+  /** The org takes no writes: it is archived, or on its way out. */
+  readonly orgIsQuiet: boolean
   readonly me: Me
 }
 
@@ -96,7 +98,8 @@ function lockRow(orgId: string, roomId: string): Promise<Row[]> {
       timer_started_at::text AS "timerStartedAt", timer_ends_at::text AS "timerEndsAt", timer_on_end AS "timerOnEnd",
       closes_at::text AS "closesAt", ended_at::text AS "endedAt", first_ended_at::text AS "firstEndedAt",
       coalesce((SELECT slug FROM rooms.spaces AS s WHERE s.org_id = rooms.org_id AND s.id = rooms.space_id), '')
-        AS "spaceSlug"
+        AS "spaceSlug",
+      EXISTS (SELECT FROM identity.orgs AS o WHERE o.id = rooms.org_id AND o.status <> 'active') AS "orgIsQuiet"
     FROM rooms.rooms WHERE org_id = ${orgId} AND id = ${roomId} FOR NO KEY UPDATE`
 }
 

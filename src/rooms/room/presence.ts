@@ -1,7 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
-import { takesNoWrites } from '../../identity/index.ts'
 import { mayHost } from './access.ts'
 import { change } from './change.ts'
 import { completeWithout } from './complete-without.ts'
@@ -22,12 +21,8 @@ export async function attachToRoom(
   roomId: string,
   connectionId: string,
 ): Promise<{ spaceId: string }> {
-  const [, room, quiet] = await Promise.all([
-    holdMembershipOfRoom(caller, roomId),
-    lockRoom(caller, roomId),
-    takesNoWrites(caller.orgId),
-  ])
-  if (quiet) return { spaceId: room.spaceId }
+  const [, room] = await Promise.all([holdMembershipOfRoom(caller, roomId), lockRoom(caller, roomId)])
+  if (room.orgIsQuiet) return { spaceId: room.spaceId }
   await putPresence(caller, room, connectionId)
   const steps = await joinSteps(caller, room)
   if (room.facilitatorId === null && mayHost(caller)) steps.push(facilitatorStep(room, caller.userId, 'AUTO'))
@@ -44,7 +39,7 @@ export async function detachFromRoom(caller: UserCaller, roomId: string, connect
     DELETE FROM rooms.room_presence
     WHERE org_id = ${caller.orgId} AND room_id = ${roomId} AND connection_id = ${connectionId}
       AND user_id = ${caller.userId} RETURNING 1`
-  if (gone.length > 0 && !(await takesNoWrites(caller.orgId))) await completeWithout(caller, roomId)
+  if (gone.length > 0) await completeWithout(caller, roomId)
 }
 
 /**
