@@ -49,7 +49,8 @@ describe('two server processes on one database', () => {
     expect(workers).toHaveLength(2)
   })
 
-  it('PLAT-41 has four under way where forty are due, whoever sends them', async () => {
+  it('PLAT-41 has four under way where forty are due, with four processes that send', async () => {
+    const more = await Promise.all([startProcess(database), startProcess(database)])
     const space = await hooks.space()
     const held = gate()
     const endpoint = await hooks.endpoint({
@@ -69,7 +70,8 @@ describe('two server processes on one database', () => {
     await hooks.untilDeliveries(endpoint, all('delivered', 40))
     expect(endpoint.receiver.waiting.most).toBe(4)
     expect(endpoint.receiver.received).toHaveLength(40)
-  })
+    await Promise.all(more.map((process) => process.kill()))
+  }, 180_000)
 })
 
 it('PLAT-41 after kill -9 between the answer and its record there is a second attempt, with the same id and bytes', async () => {
