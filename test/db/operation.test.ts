@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { currentOperation, operation } from '../../src/db/operation.ts'
 import { closePool, openPool, poolUse } from '../../src/db/pool.ts'
 import { prisma } from '../../src/db/prisma.ts'
-import { sql, sqlAs, sqlOne } from '../../src/db/sql.ts'
+import { sql, sqlAlone, sqlAs, sqlOne } from '../../src/db/sql.ts'
 import { fromDatabase } from '../../src/graphql/database-errors.ts'
 import { newId } from '../../src/lib/type-id.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -80,6 +80,22 @@ describe('on a pool of one connection', () => {
       await expect(operation(kind, { orgId: a }, () => prisma.space.findMany())).rejects.toThrow(/operation/)
     }
     await expect(operation('preauth', {}, () => sql`SELECT identity.maint_prune_identity(1)`)).rejects.toThrow()
+  })
+
+  it('PLAT-4, PLAT-7 does one statement alone in one trip, and leaves a clean connection when it fails', async () => {
+    const alone = sqlAlone('preauth', {})
+    for (let round = 0; round < 20; round++) {
+      const [org, none] = await Promise.all([
+        alone<{ status: string }>`SELECT status FROM identity.preauth_org_by_slug(${'org-a'})`,
+        alone`SELECT status FROM identity.preauth_org_by_slug(${'no-such-org'})`,
+      ])
+      expect([org, none]).toEqual([[{ status: 'active' }], []])
+      await expect(alone`SELECT 1 / 0 FROM identity.preauth_org_by_slug(${'org-a'})`).rejects.toMatchObject({
+        code: '22012',
+      })
+    }
+    await expect(alone`SELECT slug FROM identity.orgs`).rejects.toThrow(/of no preauth operation/)
+    expect(poolUse()).toMatchObject({ waiting: 0, idle: poolUse().total })
   })
 
   it('PLAT-4 costs no connection when nothing is read', async () => {

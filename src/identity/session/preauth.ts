@@ -1,5 +1,5 @@
 import { operation } from '../../db/operation.ts'
-import { sql, sqlOne } from '../../db/sql.ts'
+import { sql, sqlAlone, sqlOne } from '../../db/sql.ts'
 import type { Account } from '../../graphql/caller.ts'
 import type { KeyStandingRow } from '../api-key/principal.ts'
 import type { SessionLife } from '../settings.ts'
@@ -9,6 +9,8 @@ import type { SessionLife } from '../settings.ts'
  * in an operation of that org.
  */
 const preauth = <T>(body: () => Promise<T>): Promise<T> => operation('preauth', {}, body)
+/** The same for the one statement that every request or event asks. */
+const preauthSql = sqlAlone('preauth', {})
 
 /** What decides how far a session reaches. */
 export type StandingRow = {
@@ -32,19 +34,17 @@ export type SessionRow = StandingRow & {
 }
 
 export async function findSession(tokenHash: Buffer, { idle, max }: SessionLife): Promise<SessionRow | undefined> {
-  const [row] = await preauth(
-    () => sql<SessionRow>`
-      SELECT s.session_id, s.org_id, s.user_id, s.account, s.user_status, s.embedded, s.room_id, s.csrf_hash, s.role,
-        s.org_status, s.revoked_at IS NOT NULL AS revoked, life.ends_at, life.ends_at <= clock_timestamp() AS ended
-      FROM identity.preauth_session(${tokenHash}) AS s,
-        LATERAL identity.session_end(s.created_at, s.last_seen_at, s.expires_at, ${idle}, ${max}) AS life (ends_at)`,
-  )
+  const [row] = await preauthSql<SessionRow>`
+    SELECT s.session_id, s.org_id, s.user_id, s.account, s.user_status, s.embedded, s.room_id, s.csrf_hash, s.role,
+      s.org_status, s.revoked_at IS NOT NULL AS revoked, life.ends_at, life.ends_at <= clock_timestamp() AS ended
+    FROM identity.preauth_session(${tokenHash}) AS s,
+      LATERAL identity.session_end(s.created_at, s.last_seen_at, s.expires_at, ${idle}, ${max}) AS life (ends_at)`
   return row
 }
 
 /** Of these sessions the ones that hold. */
 export function findStandings(sessionIds: readonly string[], { idle, max }: SessionLife): Promise<StandingRow[]> {
-  return preauth(() => sql<StandingRow>`SELECT * FROM identity.preauth_standings(${sessionIds}, ${idle}, ${max})`)
+  return preauthSql<StandingRow>`SELECT * FROM identity.preauth_standings(${sessionIds}, ${idle}, ${max})`
 }
 
 export type KeyRow = KeyStandingRow & {
@@ -57,7 +57,7 @@ export type KeyRow = KeyStandingRow & {
 }
 
 export async function findKey(prefix: string): Promise<KeyRow | undefined> {
-  const [row] = await preauth(() => sql<KeyRow>`SELECT * FROM identity.preauth_api_key(${prefix})`)
+  const [row] = await preauthSql<KeyRow>`SELECT * FROM identity.preauth_api_key(${prefix})`
   return row
 }
 
@@ -66,7 +66,7 @@ export function findKeyStandings(
   keys: readonly { orgId: string; keyId: string }[],
 ): Promise<(KeyStandingRow & { expires_at: Date | null })[]> {
   const [orgIds, keyIds] = [keys.map(({ orgId }) => orgId), keys.map(({ keyId }) => keyId)]
-  return preauth(() => sql`SELECT * FROM identity.preauth_key_standings(${orgIds}, ${keyIds})`)
+  return preauthSql`SELECT * FROM identity.preauth_key_standings(${orgIds}, ${keyIds})`
 }
 
 export type PasswordRow = {
