@@ -5,7 +5,7 @@ import type { LoadProcess } from './load-process.ts'
 import type { ServerProcess } from './server-process.ts'
 
 /** What one connection asks, and who it asks as; nobody where that is null. */
-export type Asking = { person: Person | null; exchanges: Exchange[] }
+export type Asking = { person: Pick<Person, 'token'> | null; headers?: Record<string, string>; exchanges: Exchange[] }
 
 type Asked = {
   name: string
@@ -22,8 +22,8 @@ export function asked({ name, server, path, warmUp, load, turns, connections }: 
   const job: Omit<HttpJob, 'requests'> = {
     url: `${server.url}${path}`,
     turns,
-    connections: connections.map(({ person, exchanges }) => ({
-      headers: person ? { authorization: `Bearer ${person.token}` } : {},
+    connections: connections.map(({ person, headers, exchanges }) => ({
+      headers: { ...headers, ...(person && { authorization: `Bearer ${person.token}` }) },
       exchanges,
     })),
   }

@@ -3,17 +3,19 @@ import type { Options } from './options.ts'
 import type { Figures } from './report.ts'
 import type { Stage } from './stage.ts'
 
-/** One comparison. The first contender is the product; the figure is how much of another's speed it reaches. */
+/** One comparison. The first contender is the product; a figure is how much of another's speed it reaches. */
 export type Case = {
   /** For `--case`. */
   readonly name: string
   readonly title: string
   /** What is counted: `request` or `event`. */
   readonly unit: string
-  readonly against: string
-  readonly target?: number
+  /** Which of the contenders it is compared with, and what share of their speed it is to reach. */
+  readonly comparisons: readonly Comparison[]
   set(stage: Stage, options: Options): Promise<Setting>
 }
+
+export type Comparison = { readonly against: string; readonly target?: number }
 
 export type Setting = {
   contenders: readonly Contender[]

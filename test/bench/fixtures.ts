@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { newSessionToken } from '../../src/identity/session/token.ts'
 import { newId } from '../../src/lib/type-id.ts'
+import { newTestKey } from '../support/api-key.ts'
 
 export type Person = { readonly userId: string; readonly displayName: string; readonly token: string }
 
@@ -10,6 +11,8 @@ export type Table = { readonly roomId: string; readonly storyId: string; readonl
 /** One org with a space of many people; another org like it, so that row security has rows to leave out. */
 export type Fixtures = {
   readonly orgId: string
+  /** An admin key of the org. */
+  readonly apiKey: string
   readonly spaceId: string
   readonly spaceSlug: string
   readonly spaceName: string
@@ -22,6 +25,8 @@ export type Fixtures = {
 }
 
 const PEOPLE = 100
+/** Titles of each room's stories in their order; the first is on the table. */
+export const STORIES = ['Search by label', 'Undo a merge', 'Faster start', 'Dark colours', 'Export as CSV'] as const
 export const CARDS = ['0', '1', '2', '3', '5', '8', '13', '21', '?', '☕'] as const
 const CONFIG = { deck: { name: 'Fibonacci', cards: CARDS, ordinal: false }, autoReveal: false, openVoting: false }
 
@@ -48,6 +53,12 @@ async function makeOrg(client: pg.Client, slug: string, tables: number): Promise
     '2026-01-01',
   ])
   const people = await makePeople(client, orgId)
+  const { key: apiKey, prefix, hash } = newTestKey()
+  await client.query(
+    `INSERT INTO identity.api_keys (org_id, id, name, mode, prefix, secret_hash, pepper_id, scopes)
+     VALUES ($1, platform.new_id(), 'benchmark', 'live', $2, $3, 1, '{admin}')`,
+    [orgId, prefix, hash],
+  )
   const space = { spaceId: newId(), spaceSlug: `${slug}-team`, spaceName: 'The team' }
   await client.query('INSERT INTO rooms.spaces (org_id, id, slug, name) VALUES ($1, $2, $3, $4)', [
     orgId,
@@ -65,7 +76,7 @@ async function makeOrg(client: pg.Client, slug: string, tables: number): Promise
   const watched = await makeTable()
   const laid: Table[] = []
   while (laid.length < tables) laid.push(await makeTable())
-  return { orgId, ...space, people, tables: laid, watched }
+  return { orgId, apiKey, ...space, people, tables: laid, watched }
 }
 
 async function makePeople(client: pg.Client, orgId: string): Promise<Person[]> {
@@ -101,8 +112,10 @@ async function laidTable(client: pg.Client, orgId: string, spaceId: string): Pro
     [orgId, roomId, spaceId, CONFIG],
   )
   await client.query(
-    `INSERT INTO rooms.stories (org_id, id, room_id, title, position) VALUES ($1, $2, $3, 'Search by label', 1024)`,
-    [orgId, storyId, roomId],
+    `INSERT INTO rooms.stories (org_id, id, room_id, title, position)
+     SELECT $1, CASE at WHEN 1 THEN $2 ELSE platform.new_id() END, $3, title, at * 1024
+     FROM unnest($4::text[]) WITH ORDINALITY AS story (title, at)`,
+    [orgId, storyId, roomId, STORIES],
   )
   const { rows } = await client.query<{ version: string }>(
     `UPDATE rooms.rooms SET current_story_id = $2 WHERE id = $1 RETURNING poker_round_version::text AS version`,

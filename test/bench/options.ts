@@ -19,7 +19,7 @@ export type Options = Scale & {
   profile: string | undefined
 }
 
-const FULL: Scale = { rounds: 7, requests: 2_000, subscribers: 1_000, events: 40 }
+const FULL: Scale = { rounds: 7, requests: 2_000, subscribers: 5_000, events: 40 }
 const QUICK: Scale = { rounds: 3, requests: 500, subscribers: 100, events: 10 }
 
 export const USAGE = `npm run bench -- [--quick] [--json] [--case NAME]… [--rounds N] [--requests N] [--subscribers N] [--events N] [--profile DIR]`

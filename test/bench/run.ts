@@ -1,31 +1,37 @@
 import type { Case } from './case.ts'
 import { authentication } from './cases/authentication.ts'
+import { board } from './cases/board.ts'
 import { fanOut } from './cases/fan-out.ts'
 import { list } from './cases/list.ts'
 import { node } from './cases/node.ts'
 import { vote } from './cases/vote.ts'
 import { measure } from './compare.ts'
+import { feed } from './measurements/feed.ts'
+import { memory } from './measurements/memory.ts'
+import { webhooks } from './measurements/webhooks.ts'
+import type { Measuring } from './measuring.ts'
 import { type Options, readOptions } from './options.ts'
-import { machine, printed, type Report, type Result, resultOf } from './report.ts'
+import { type Measurement, machine, printed, type Report, type Result, resultOf } from './report.ts'
 import { CONNECTIONS, type Stage, setStage } from './stage.ts'
 
 // `npm run bench`: how much of what the machine can do is left when the product does it. A missed target is a line of the
 // report and no failure; a wrong answer is one.
 
-const CASES: readonly Case[] = [node, list, vote, fanOut, authentication]
+const CASES: readonly Case[] = [node, list, board, vote, fanOut, authentication]
+const MEASUREMENTS: readonly Measuring[] = [memory, webhooks, feed]
 
 const options = readOptions(process.argv.slice(2))
-const report = await runAll(chosen(options))
+const report = await runAll(chosen(options, CASES), chosen(options, MEASUREMENTS))
 process.stdout.write(`${options.json ? JSON.stringify(report, null, 2) : printed(report)}\n`)
 
-function chosen({ cases }: Options): readonly Case[] {
-  const names = CASES.map(({ name }) => name)
+function chosen<T extends { name: string }>({ cases }: Options, all: readonly T[]): readonly T[] {
+  const names = [...CASES, ...MEASUREMENTS].map(({ name }) => name)
   const unknown = cases.filter((name) => !names.includes(name))
   if (unknown.length > 0) throw new TypeError(`There is no case ${unknown.join(', ')}, but ${names.join(', ')}.`)
-  return cases.length === 0 ? CASES : CASES.filter(({ name }) => cases.includes(name))
+  return cases.length === 0 ? all : all.filter(({ name }) => cases.includes(name))
 }
 
-async function runAll(cases: readonly Case[]): Promise<Report> {
+async function runAll(cases: readonly Case[], measurings: readonly Measuring[]): Promise<Report> {
   const stage = await setStage(options)
   try {
     const results: Result[] = []
@@ -38,12 +44,18 @@ async function runAll(cases: readonly Case[]): Promise<Report> {
         }),
       )
     }
+    const measurements: Measurement[] = []
+    for (const { name, title, run } of measurings) {
+      if (!options.json) process.stderr.write(`${title} …\n`)
+      measurements.push({ name, title, findings: await run(stage, options) })
+    }
     const { rounds, requests, subscribers, events } = options
     return {
       machine: machine(stage.postgres),
       scale: { rounds, requests, subscribers, events },
       connections: CONNECTIONS,
       results,
+      measurements,
     }
   } finally {
     await stage.close()

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import { startEmbedded } from '../../src/db/embedded.ts'
@@ -14,8 +15,11 @@ export type Stage = {
   readonly fixtures: Fixtures
   readonly product: ServerProcess
   readonly plainPg: ServerProcess
+  /** Null where its packages are not installed. */
+  readonly postgraphile: ServerProcess | null
   readonly bareWs: ServerProcess
   readonly load: LoadProcess
+  readonly appUrl: string
   readonly postmaster: number
   readonly postgres: string
   /** One statement as the owner of the tables. */
@@ -49,8 +53,11 @@ export async function setStage({ profile }: Options): Promise<Stage> {
       opened.defer(() => server.stop())
       return server
     }
-    const product = await started(startProduct(appUrl, profile))
+    const product = await started(startProduct(appUrl, ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [])))
     const plainPg = await started(startServerProcess([peer('plain-pg')], { DATABASE_URL: appUrl }))
+    const postgraphile = hasPeers()
+      ? await started(startServerProcess([peer('postgraphile')], production(appUrl)))
+      : null
     const bareWs = await started(startServerProcess([peer('bare-ws')], {}))
     const load = startLoad()
     opened.defer(() => load.stop())
@@ -60,8 +67,10 @@ export async function setStage({ profile }: Options): Promise<Stage> {
       fixtures,
       product,
       plainPg,
+      postgraphile,
       bareWs,
       load,
+      appUrl,
       postmaster: cluster.processId,
       postgres: rows[0]!.version,
       ask: async (text, values) => (await owner.query(text, values)).rows,
@@ -73,4 +82,7 @@ export async function setStage({ profile }: Options): Promise<Stage> {
   }
 }
 
+/** Peers beside what the product has: `npm install --prefix test/bench`. */
+const hasPeers = () => existsSync(`${import.meta.dirname}/node_modules/postgraphile`)
+const production = (appUrl: string) => ({ DATABASE_URL: appUrl, NODE_ENV: 'production', GRAPHILE_ENV: 'production' })
 const peer = (name: string) => `${import.meta.dirname}/peers/${name}.ts`

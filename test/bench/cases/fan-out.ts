@@ -19,8 +19,7 @@ export const fanOut: Case = {
   name: 'fan-out',
   title: 'one VoteCast to all subscribers',
   unit: 'event',
-  against: 'bare ws',
-  target: 0.7,
+  comparisons: [{ against: 'bare ws', target: 0.7 }],
   async set({ fixtures, product, bareWs, load }, { subscribers, events, requests }) {
     const { people, watched, tables } = fixtures
     const payload = { query: DOCUMENT, variables: { roomId: encodeId('Room', watched.roomId) } }

@@ -11,4 +11,9 @@ export const node = readCase({
   path: '/node',
   asked: ({ spaceId }) => ({ id: spaceId }),
   data: ({ spaceSlug, spaceName }) => ({ node: { slug: spaceSlug, name: spaceName } }),
+  postgraphile: {
+    document: `query Node($org: UUID!, $id: PlatformUuid7!) { node: spaceByOrgIdAndRowId(orgId: $org, rowId: $id) { slug name } }`,
+    variables: ({ orgId, spaceId }) => ({ org: orgId, id: spaceId }),
+    data: ({ spaceSlug, spaceName }) => ({ node: { slug: spaceSlug, name: spaceName } }),
+  },
 })

@@ -13,18 +13,26 @@ type Read = {
   asked(fixtures: Fixtures): object
   /** What both must answer, to the byte. */
   data(fixtures: Fixtures): object
-  target?: number
+  /** The same question to PostGraphile, whose schema has other names and whose enums are the columns' text. */
+  postgraphile: { document: string; variables(fixtures: Fixtures): object; data(fixtures: Fixtures): object }
+  /** Shares of plain pg's speed, and of PostGraphile's with the look-up of the session. */
+  targets?: { plainPg: number; postgraphile: number }
 }
 
+const POSTGRAPHILE = 'PostGraphile, authenticating'
+
 /** A query against SQL that puts the same JSON together, with and without the look-up of the session. */
-export function readCase({ name, title, document, variables, path, asked: body, data, target }: Read): Case {
+export function readCase(read: Read): Case {
+  const { name, title, document, variables, path, asked: body, data, postgraphile: other, targets } = read
   return {
     name,
     title,
     unit: 'request',
-    against: 'plain pg',
-    ...(target !== undefined && { target }),
-    async set({ fixtures, product, plainPg, load }, { requests }) {
+    comparisons: [
+      { against: 'plain pg', ...(targets && { target: targets.plainPg }) },
+      { against: POSTGRAPHILE, ...(targets && { target: targets.postgraphile }) },
+    ],
+    async set({ fixtures, product, plainPg, postgraphile, load }, { requests }) {
       const people = fixtures.people.slice(0, CONNECTIONS)
       const ofProduct = [graphql(document, variables(fixtures), data(fixtures))]
       const ofPeer = people.map(({ userId }) => [
@@ -32,23 +40,39 @@ export function readCase({ name, title, document, variables, path, asked: body, 
       ])
       const common = { load, turns: name, warmUp: requests }
       const peer = { server: plainPg, path, ...common }
-      return {
-        units: requests,
-        contenders: [
+      const ofOther = [graphql(other.document, other.variables(fixtures), other.data(fixtures))]
+      const contenders = [
+        asked({
+          ...{ name: 'moothall', server: product, path: '/graphql', ...common },
+          connections: people.map((person) => ({ person, exchanges: ofProduct })),
+        }),
+        asked({
+          ...{ name: 'plain pg', ...peer },
+          connections: ofPeer.map((exchanges) => ({ person: null, exchanges })),
+        }),
+        asked({
+          ...{ name: 'plain pg, authenticating', ...peer },
+          connections: people.map((person, at) => ({ person, exchanges: ofPeer[at]! })),
+        }),
+      ]
+      if (postgraphile) {
+        const of = { server: postgraphile, path: '/graphql', ...common }
+        contenders.push(
           asked({
-            ...{ name: 'moothall', server: product, path: '/graphql', ...common },
-            connections: people.map((person) => ({ person, exchanges: ofProduct })),
+            ...{ name: 'PostGraphile', ...of },
+            connections: people.map(({ userId }) => ({
+              person: null,
+              headers: { 'x-org': fixtures.orgId, 'x-user': userId },
+              exchanges: ofOther,
+            })),
           }),
           asked({
-            ...{ name: 'plain pg', ...peer },
-            connections: ofPeer.map((exchanges) => ({ person: null, exchanges })),
+            ...{ name: POSTGRAPHILE, ...of },
+            connections: people.map((person) => ({ person, exchanges: ofOther })),
           }),
-          asked({
-            ...{ name: 'plain pg, authenticating', ...peer },
-            connections: people.map((person, at) => ({ person, exchanges: ofPeer[at]! })),
-          }),
-        ],
+        )
       }
+      return { units: requests, contenders }
     },
   }
 }

@@ -20,8 +20,7 @@ export const vote: Case = {
   name: 'vote',
   title: 'voteCast',
   unit: 'request',
-  against: 'SQL by hand',
-  target: 0.4,
+  comparisons: [{ against: 'SQL by hand', target: 0.5 }],
   async set(stage, { requests, rounds }) {
     const { fixtures, product, plainPg, load } = stage
     const seats = fixtures.tables.slice(0, CONNECTIONS).map((table, at) => ({ table, person: fixtures.people[at]! }))

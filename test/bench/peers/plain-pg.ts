@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { authenticate } from './authenticate.ts'
-import { readList, readNode } from './reads.ts'
+import { readBoard, readList, readNode } from './reads.ts'
 import { castVote } from './vote.ts'
 
 // A server with nothing between node:http and node-postgres: what the machine gives to somebody who writes each answer
@@ -11,6 +11,7 @@ import { castVote } from './vote.ts'
 const routes: Record<string, (scope: { org: string; user: string }, asked: never) => Promise<string>> = {
   '/node': readNode,
   '/list': readList,
+  '/board': readBoard,
   '/vote': castVote,
 }
 

@@ -35,6 +35,31 @@ const LIST = `
       ) AS space) AS space
   ) AS answer`
 
+const BOARD = `
+  SELECT row_to_json(answer)::text AS text FROM (
+    SELECT (
+      SELECT row_to_json(space) FROM (
+        SELECT s.name, (
+          SELECT row_to_json(connection) FROM (
+            SELECT array_to_json(array_agg(row_to_json(node))) AS nodes FROM (
+              SELECT r.title, (
+                SELECT row_to_json(poker) FROM (
+                  SELECT (
+                    SELECT array_to_json(array_agg(row_to_json(story))) FROM (
+                      SELECT st.title, st.estimate FROM rooms.stories AS st
+                      WHERE st.org_id = r.org_id AND st.room_id = r.id ORDER BY st.position, st.id
+                    ) AS story) AS stories
+                ) AS poker) AS poker
+              FROM rooms.rooms AS r WHERE r.org_id = s.org_id AND r.space_id = s.id
+              ORDER BY r.created_at DESC, r.id DESC LIMIT 10
+            ) AS node
+          ) AS connection) AS rooms
+        FROM rooms.spaces AS s
+        WHERE s.org_id = $1 AND s.id = $2 AND EXISTS (
+          SELECT FROM rooms.space_members AS m WHERE m.org_id = s.org_id AND m.space_id = s.id AND m.user_id = $3)
+      ) AS space) AS space
+  ) AS answer`
+
 type Asked = { id: string }
 
 const read =
@@ -51,3 +76,4 @@ const read =
 
 export const readNode = read('node', NODE)
 export const readList = read('list', LIST)
+export const readBoard = read('board', BOARD)
