@@ -46,7 +46,9 @@ function smtpMailer(config: MailConfig, { log, retryAfter = RETRY_AFTER }: Maile
   const transport = createTransport(new SMTPTransport({ ...TIMEOUTS, url: config.MOOTHALL_SMTP_URL }))
   const slots = new Slots({ ...AT_ONCE, refusal: () => new Error('too many mails wait') })
   const pending = new Pending()
-  const attempt = (mail: Mail) => transport.sendMail({ from: config.MOOTHALL_MAIL_FROM, ...PLAIN, ...mail })
+  // As an object it is one address and never read as a list.
+  const attempt = ({ to, ...mail }: Mail) =>
+    transport.sendMail({ from: config.MOOTHALL_MAIL_FROM, to: { name: '', address: to }, ...PLAIN, ...mail })
 
   async function deliver(mail: Mail): Promise<void> {
     try {

@@ -1,8 +1,11 @@
 import { cleanText, codePointLength } from '../../lib/text.ts'
 
 const MAX_LENGTH = 254
-/** Something before the last @ and something behind it, without spaces or controls; what else is legal, mail will tell. */
-const EMAIL = /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u
+/**
+ * Something on either side of one @, without spaces, controls, and what has a meaning of its own where addresses are
+ * listed or hosts are named: mail would go to another address than the one that is stored. What else is legal, mail will tell.
+ */
+const EMAIL = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:"\u3002\uff0e\uff61]+$/u
 
 /** The one spelling that is stored and looked up. */
 export const emailOf = (text: string): string => cleanText(text).toLowerCase()
