@@ -23,8 +23,15 @@ type Invited = { email: string; role: Role; username: string; expiresAt: Date }
 type Sent = { username: string; invite: InviteToken; orgName: string; inviterName: string | null }
 
 const INVITES_AN_HOUR = 5
-/** A person who is new to everybody can be invited by several at once; each then finds who the first has made. */
+/**
+ * A person who is new to everybody can be invited by several at once; each then finds who the first has made. One who is
+ * erased meanwhile has the email no longer, and it is somebody new who is invited.
+ */
 const TRIES = 3
+
+class ErasedMeanwhileError extends Error {
+  override readonly name = 'ErasedMeanwhileError'
+}
 
 /** Invites a person into the org, by an email that may be nobody's yet (ID-34, 35). The mail goes out after the commit. */
 export async function inviteMember(caller: Caller, input: InviteMember, context: Context): Promise<Invited> {
@@ -44,13 +51,13 @@ export async function inviteMember(caller: Caller, input: InviteMember, context:
       sendInviteMail({ email, ...sent })
       return { email, role: input.role, username: sent.username, expiresAt: sent.invite.expiresAt }
     } catch (error) {
-      if (tries === TRIES || !isSamePerson(error)) throw error
+      if (tries === TRIES || !isAnotherPerson(error)) throw error
     }
   }
 }
 
-const isSamePerson = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.constraint === 'users_email_key'
+const isAnotherPerson = (error: unknown): boolean =>
+  error instanceof ErasedMeanwhileError || (error instanceof pg.DatabaseError && error.constraint === 'users_email_key')
 
 type Invitation = { email: string; role: Role; username: string | undefined; userId: string | undefined }
 
@@ -64,6 +71,7 @@ async function invite(caller: Caller, { email, role, username, userId: known }: 
 
   if (known === undefined) await insertPerson(userId, email)
   const name = await putInvited(caller, { userId, email, role, username, member })
+  await requireEmail(userId, email)
   if ((await invitesOfLastHour(orgId, userId)) >= INVITES_AN_HOUR) {
     throw requestError('RATE_LIMITED', {
       message: 'The person was invited often enough for now.',
@@ -83,6 +91,12 @@ async function insertPerson(userId: string, email: string): Promise<void> {
   await sql`
     INSERT INTO identity.users (id, type, account, display_name, email, status)
     VALUES (${userId}, 'human', 'registered', ${firstCodePoints(localPart(email), 64)}, ${email}, 'invited')`
+}
+
+/** Shows since the membership exists. Who erases the person waits for that row or its foreign key, or has come first. */
+async function requireEmail(userId: string, email: string): Promise<void> {
+  const [person] = await sql`SELECT FROM identity.users WHERE id = ${userId} AND email = ${email}`
+  if (!person) throw new ErasedMeanwhileError()
 }
 
 type NewMembership = Omit<Invitation, 'userId'> & { userId: string; member: LockedMember | null }

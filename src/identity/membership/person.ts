@@ -33,9 +33,16 @@ export async function personFor(input: PersonInput): Promise<Person> {
   return { userId: newId(), made: { email, displayName, passwordHash } }
 }
 
-/** Makes the person a live member, in a write operation of theirs in that org. */
+/**
+ * Makes the person a live member, in a write operation of theirs in that org. Who is there already is held to the commit:
+ * nobody erased or disabled meanwhile comes to belong, or to own.
+ */
 export async function takeIn(orgId: string, { userId, made }: Person, role: Role): Promise<void> {
-  if (made) {
+  if (!made) {
+    const [person] = await sql`
+      SELECT FROM identity.users WHERE id = ${userId} AND status IN ('active', 'invited') FOR NO KEY UPDATE`
+    if (!person) throw new ConflictError('The person is not there any more.')
+  } else {
     await sql`
       INSERT INTO identity.users (id, type, account, display_name, email, password_hash, status)
       VALUES (${userId}, 'human', 'registered', ${made.displayName}, ${made.email}, ${made.passwordHash}, 'invited')`

@@ -6,8 +6,11 @@ const USERNAME = /^[a-z0-9][a-z0-9._-]{0,38}$/
 /** Names that mean something else where people and agents are named (ID-42). */
 const RESERVED = new Set(['org', 'system', 'console', 'admin', 'moothall', 'all', 'me'])
 
+/** What plugins’ principals and the erased are called: whoever had such a name could keep somebody from being erased (ID-65). */
+const RESERVED_PREFIX = /^(plugin|deleted)-/
+
 /** Kept from usernames and from agents’ names alike. */
-export const isReserved = (name: string): boolean => RESERVED.has(name) || name.startsWith('plugin-')
+export const isReserved = (name: string): boolean => RESERVED.has(name) || RESERVED_PREFIX.test(name)
 
 /** A wanted username in the one spelling that is stored: upper and lower case are the same (ID-40). */
 export function usernameOf(text: string): string {
@@ -54,6 +57,6 @@ function legalName(name: string): string {
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9._-]+/g, '-')
   const legal = letters.replace(/^[^a-z0-9]+/, '').slice(0, MAX_LENGTH)
-  if (legal !== '' && !legal.startsWith('plugin-')) return legal
+  if (legal !== '' && !RESERVED_PREFIX.test(legal)) return legal
   return legal === '' ? 'member' : `member-${legal}`.slice(0, MAX_LENGTH)
 }

@@ -1,5 +1,5 @@
 import { operation } from '../../db/operation.ts'
-import { sql, sqlOne } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { SessionCaller } from '../../graphql/caller.ts'
 import { scopeOf } from '../../graphql/context.ts'
 import { record } from '../../platform/index.ts'
@@ -14,8 +14,9 @@ export async function linkIdentity(
   requestId: string,
 ): Promise<void> {
   const linked = operation('write', scopeOf(caller, requestId), async () => {
-    const mine = await sqlOne<Identity>`
-      SELECT issuer, subject FROM identity.users WHERE id = ${caller.userId} FOR NO KEY UPDATE`
+    const [mine] = await sql<Identity>`
+      SELECT issuer, subject FROM identity.users WHERE id = ${caller.userId} AND status = 'active' FOR NO KEY UPDATE`
+    if (!mine) throw new OidcFault('SIGN_IN_AGAIN') // erased or disabled meanwhile
     if (mine.issuer === issuer && mine.subject === subject) return
     if (mine.issuer !== '') throw new OidcFault('ALREADY_LINKED')
     await sql`UPDATE identity.users SET issuer = ${issuer}, subject = ${subject} WHERE id = ${caller.userId}`

@@ -39,6 +39,9 @@ export async function createAnonymousSession(
     embedded: false,
   }
   await operation('write', scopeOf(caller), async () => {
+    const [open] = await sql`
+      SELECT FROM identity.orgs WHERE id = ${caller.orgId} AND status = 'active' AND allow_anonymous FOR SHARE`
+    if (!open) throw new NotFoundError('orgSlug') // closed meanwhile
     await sql`
       INSERT INTO identity.users (id, type, account, home_org_id, display_name, status, last_login_at)
       VALUES (${caller.userId}, 'human', 'anonymous', ${caller.orgId}, ${displayName}, 'active', now())`

@@ -9,6 +9,7 @@ import { emailOf } from '../user/email.ts'
 import { countedAttempt } from './counted-attempt.ts'
 import { type Credentials, type Delivery, deliver, newCredentials, type SignedIn } from './delivery.ts'
 import { SIGN_IN_FAILED, SignInFailedError } from './errors.ts'
+import { holdMembership } from './lock-person.ts'
 import { endSurplusSessions, openSession } from './open-session.ts'
 import { hashPassword, needsRehash, PasswordBusyError } from './password.ts'
 import { confirmPassword, findOrg } from './preauth.ts'
@@ -65,6 +66,9 @@ function signIn(
 ): Promise<SessionCaller> {
   return operation('write', { orgId, userId }, async () => {
     if (!(await confirmPassword(passwordHash, rewritten))) throw new SignInFailedError() // changed while we computed
+    // Whoever revokes the membership waits and finds the session, or has come first.
+    const holds = (await holdMembership({ orgId, userId })) !== null
+    if (!holds) throw requestError('UNAUTHENTICATED', { message: SIGN_IN_FAILED })
     const role = await useMembership(orgId, userId)
     const caller: SessionCaller = {
       kind: 'session',

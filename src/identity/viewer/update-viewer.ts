@@ -1,6 +1,7 @@
-import { sql, sqlOne } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { SessionCaller } from '../../graphql/caller.ts'
 import { invalidInput } from '../../graphql/errors.ts'
+import { requestError } from '../../graphql/request-errors.ts'
 import { displayNameFault } from '../../lib/text.ts'
 import { record } from '../../platform/index.ts'
 import { userUpdated } from '../user/events.ts'
@@ -13,9 +14,10 @@ export async function updateViewer(caller: SessionCaller, input: ProfileChange):
   const fault = input.displayName === undefined ? null : displayNameFault(input.displayName)
   if (fault) throw invalidInput('displayName', fault)
 
-  const before = await sqlOne<Profile>`
+  const [before] = await sql<Profile>`
     SELECT display_name AS "displayName", avatar_icon AS "avatarIcon", notification_sounds AS "notificationSounds"
-    FROM identity.users WHERE id = ${caller.userId} FOR NO KEY UPDATE`
+    FROM identity.users WHERE id = ${caller.userId} AND status = 'active' FOR NO KEY UPDATE`
+  if (!before) throw requestError('UNAUTHENTICATED') // erased or disabled meanwhile: nothing says again who they were
   const fields = (Object.keys(before) as (keyof Profile)[]).filter(
     (name) => input[name] !== undefined && input[name] !== before[name],
   )
