@@ -102,6 +102,13 @@ describe('inviting', () => {
     expect(rest).toEqual({ user: null, role: 'MEMBER', joinedAt: null })
     const nodes = await admin.run('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: [knownId, unknownId] })
     expect(nodes).toEqual({ nodes: [null, null] })
+    const named =
+      'query ($name: String!) { members(filter: { displayName: { eq: $name } state: { eq: INVITED } }) { nodes { email } } }'
+    const displayNames = await world.sql<{ name: string }>(
+      'SELECT display_name AS name FROM identity.users WHERE email IN ($1, $2)',
+      [known, unknown],
+    )
+    for (const { name } of displayNames) expect(await admin.run(named, { name })).toEqual({ members: { nodes: [] } })
 
     await signInSettled()
     await withToken(world, tokenOf(mails[0]!))

@@ -17,9 +17,12 @@ function byState(): Comparator {
   })
 }
 
-/** The same of the person. A membership has one, so the comparison is never unknown. */
+/**
+ * The same of the person, which holds of nobody who has not accepted: whether they are called so elsewhere is not told
+ * (ID-34). A membership has one person, so the comparison is never unknown.
+ */
 function ofUser({ type, check }: Comparator): Comparator {
-  return { type, check: check.transform((where) => ({ user: where })) }
+  return { type, check: check.transform((where) => ({ user: where, joinedAt: { not: null } })) }
 }
 
 export const memberFilter = filterOf(
