@@ -107,6 +107,14 @@ describe('signing in by password', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   })
 
+  it('ID-23 refuses an unknown email no sooner than a known one, whose failure is written down meanwhile', async () => {
+    for (const input of [{ email: 'unknown@example.org' }, { password: 'wrong horse battery' }]) {
+      const begun = performance.now()
+      expect(await signIn(input)).toMatchObject({ code: 'SIGN_IN_FAILED' })
+      expect(performance.now() - begun).toBeGreaterThanOrEqual(49)
+    }
+  })
+
   it('ID-23 records a failure of a known person in the org they used last, without address or email', async () => {
     const known = await world.member()
     const mail = await givePassword(world, known)
