@@ -41,6 +41,8 @@ const REQUEST_TIMEOUT = 30_000
 const KEEP_ALIVE = 65_000
 
 const LIMITS = { maxHeaderSize: HEADERS_MAX, requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE }
+/** Of all protocols on offer sockets alone are taken. Clients that offer another, as HTTP/2 by `h2c`, get their answer. */
+const shouldUpgradeCallback = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket'
 
 export type HttpOptions = {
   limiter: RateLimiter
@@ -99,7 +101,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
   const oidc = createOidcRoutes(config, log, options.limiter)
   const headers = securityHeaders(config)
 
-  const server = createServer(LIMITS, (request, response) => {
+  const server = createServer({ ...LIMITS, shouldUpgradeCallback }, (request, response) => {
     traffic.add(response)
     response.setHeaders(headers)
     answer(request, response).catch((error: unknown) => {

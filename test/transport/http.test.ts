@@ -147,6 +147,21 @@ describe('methods and routes', () => {
     expect(answer).toContain('{"data":{"__typename":"Query"}')
   })
 
+  it.each([
+    ['GET', '/healthz', ''],
+    ['POST', '/graphql', TYPENAME],
+  ])('answers %s %s of a client that offers HTTP/2, as curl and Java do', async (method, path, body) => {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+
+    expect(String(answer)).toMatch(/^HTTP\/1.1 200 /)
+  })
+
   it('PLAT-68 refuses headers over 16 KiB', async () => {
     const answer = await call({ headers: { ...JSON_BODY, 'x-filler': 'x'.repeat(17 * 1024) }, body: TYPENAME })
 
