@@ -98,6 +98,18 @@ it('ID-18 lets admins and admin keys end a session of their org, once, and its s
   }
 })
 
+it('ID-7 lets no admin key sign out an owner, who could not come to revoke it', async () => {
+  const owner = await world.member({ role: 'owner' })
+  const [key, embedded] = [await world.adminKey(), await world.embedded(owner)]
+  for (const session of [owner, embedded]) {
+    expect(await key.mutate('sessionRevoke', { id: idOf(session) })).toMatchObject({ code: 'FORBIDDEN' })
+    expect(await factsAbout(world, session.sessionId)).toEqual([])
+  }
+  expect(await owner.run('{ viewer { standing } }')).toEqual({ viewer: { standing: 'OWNER' } })
+  const admin = await world.member({ role: 'admin' })
+  expect(await admin.mutate('sessionRevoke', { id: idOf(owner) })).toEqual({ __typename: 'SessionRevokePayload' })
+})
+
 it('ID-18 leaves alone what is active in another org', async () => {
   const away = await world.member()
   await change(away, `org_id = '${(await memberElsewhere(away)).orgId}'`)

@@ -149,7 +149,9 @@ mutation('sessionEnd', {
 })
 
 mutation('sessionRevoke', {
-  description: 'Ends a session of one’s own, or, for admins, one that is active in their org. Again, it does nothing.',
+  description:
+    'Ends a session of one’s own, or, for admins, one that is active in their org; an admin key ends none of an owner. ' +
+    'Again, it does nothing.',
   input: { id: arg.id('Session').describe('The session to end.') },
   needs: 'standing',
   operations: 'own',
