@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { operationRetries, rowSecurityRefused } from '../lib/metrics.ts'
 import { isUuid } from '../lib/uuid.ts'
@@ -150,6 +151,7 @@ class Operation {
     this.#hints = this.kind !== 'read' && hints?.collects ? hints : undefined
     const opening = `${beginning(this.kind)}; ${settings(this.scope, this.#hints)}` // before the lease: what throws behind it would keep it
     const connection = await lease()
+    inOneWrite(connection)
     // Sent, not awaited: the first statement follows in the same trip. If this fails, so does everything behind it.
     this.#send(connection, { text: opening }).catch(ignore)
     return connection
@@ -174,6 +176,13 @@ class Operation {
 const ROW_SECURITY = '42501'
 
 const ignore = () => {}
+
+/** What is sent in this turn leaves in one write: a system call saved for each operation. */
+function inOneWrite(connection: pg.PoolClient): void {
+  const { stream } = (connection as unknown as { connection: { stream: Writable } }).connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+}
 
 function beginning(kind: OperationKind): string {
   return kind === 'read'
