@@ -349,6 +349,23 @@ describe('redeeming a hand-off', () => {
     expect(await sessionsOf(person)).toEqual([])
   })
 
+  it.each([
+    ['all of theirs', (person: Actor) => person.mutate('sessionEndAll', {})],
+    [
+      'the one that bound it',
+      async (person: Actor) => {
+        const id = encodeId('Session', person.sessionId)
+        return (await world.signIn(person)).mutate('sessionRevoke', { id })
+      },
+    ],
+  ])('ID-18, 32 makes no session for whoever ends %s after it was bound', async (_, end) => {
+    const [person, frame] = [await world.member(), await startedFrame()]
+    expect(await bind(person, frame)).toMatchObject({ __typename: 'EmbedHandoffBindPayload' })
+    expect((await end(person)).code).toBeUndefined()
+    expect(await redeem(frame)).toMatchObject(absent('verifier'))
+    expect(await sessionsOf(person)).toEqual([])
+  })
+
   it('ID-32 makes no session in an org that is being purged', async () => {
     const [foreign, frame] = [await world.otherOrg(), await startedFrame()]
     await bind(foreign, frame)
