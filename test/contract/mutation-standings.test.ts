@@ -197,27 +197,22 @@ async function clientOf(column: Column, play: Play, name: string): Promise<Graph
   if (!takesSession) return people.get(column)!.client
   if (column === 'former') return (name === 'sessionSwitchOrg' ? formerAway : formerToo).client
   const anew = await stage.anew(people.get(column)!)
-  if (name === 'sessionEndAll') people.set(column, anew) // the one that it spares
+  if (name === 'sessionEndAll') {
+    stage.recast(people.get(column)!, anew) // the one that it spares
+    people.set(column, anew)
+  }
   return anew.client
 }
 
-/** Whoever has left is a member again, by a session that holds. */
+/** Whoever has left is there again, by a session that holds. */
 async function comeBack(column: Column): Promise<void> {
-  const person = people.get(column)!
-  await stage.world.sql('UPDATE identity.memberships SET revoked_at = NULL, revoked_by = NULL WHERE user_id = $1', [
-    person.userId,
-  ])
-  if (column === 'visitor') {
-    people.set(column, await stage.world.guest(stage.elsewhere.sameOrg.room))
-    return
-  }
-  await stage.world.sql(`UPDATE identity.users SET status = 'active' WHERE id = $1 AND status = 'erased'`, [
-    person.userId,
-  ])
-  people.set(
-    column,
-    await stage.world.signIn(person, column === 'anonymous' || column === 'drifter' ? 'anonymous' : 'password'),
-  )
+  const { world, elsewhere } = stage
+  const isAnonymous = column === 'anonymous' || column === 'drifter'
+  const back =
+    column === 'visitor'
+      ? world.guest(elsewhere.sameOrg.room)
+      : stage.comeBack(people.get(column)!, isAnonymous ? 'anonymous' : 'password')
+  people.set(column, await back)
 }
 
 function ask(client: GraphqlClient, name: string, play: Play): Promise<string> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { encodeId } from '../../src/graphql/ids.ts'
+import { carryOutPurges } from '../../src/identity/org/carry-out-purges.ts'
 import { hashPassword } from '../../src/identity/session/password.ts'
 import { newSessionToken } from '../../src/identity/session/token.ts'
 import { newId } from '../../src/lib/type-id.ts'
@@ -69,16 +70,42 @@ export class Stage {
     const [host, steward, member, newcomer] = [await person(), await person(), await person(), await person()]
     const deputy = await world.member({ role: 'owner', space: null })
     const email = `${randomBytes(6).toString('hex')}@example.org`
-    await world.sql('UPDATE identity.users SET email = $2, password_hash = $3 WHERE id = $1', [
-      newcomer.userId,
-      email,
-      await hashPassword(PASSWORD),
-    ])
     const cast = { host, steward, deputy, member, newcomer, email, orgSlug: world.org.slug }
     const other = await world.outsider()
     const others = { ...cast, host: other, steward: other, deputy: other, member: other }
     const sameOrg = await makePlay(world, others, [], other)
-    return new Stage(world, cast, { sameOrg, otherOrg: await world.otherOrg() })
+    const stage = new Stage(world, cast, { sameOrg, otherOrg: await world.otherOrg() })
+    await stage.#admitNewcomer()
+    return stage
+  }
+
+  /** Whoever has left or was erased is back with another session, in the plays that come too. */
+  async comeBack(person: Actor, method?: 'password' | 'anonymous'): Promise<Actor> {
+    const { userId } = person
+    await this.world.sql('UPDATE identity.memberships SET revoked_at = NULL, revoked_by = NULL WHERE user_id = $1', [
+      userId,
+    ])
+    await this.world.sql(`UPDATE identity.users SET status = 'active' WHERE id = $1 AND status = 'erased'`, [userId])
+    const back = await this.world.signIn(person, method)
+    this.recast(person, back)
+    if (back === this.cast.newcomer) await this.#admitNewcomer()
+    return back
+  }
+
+  /** The same person by another session plays on. */
+  recast(before: Actor, after: Actor): void {
+    for (const part of ['host', 'steward', 'deputy', 'member', 'newcomer'] as const) {
+      if (this.cast[part] === before) this.cast[part] = after
+    }
+  }
+
+  async #admitNewcomer(): Promise<void> {
+    const { newcomer, email } = this.cast
+    await this.world.sql('UPDATE identity.users SET email = $2, password_hash = $3 WHERE id = $1', [
+      newcomer.userId,
+      email,
+      await hashPassword(PASSWORD),
+    ])
   }
 
   /** The same person in the same way, by a session of its own: one that may be ended. */
@@ -104,9 +131,18 @@ export class Stage {
     others?: Partial<Cast>
     actor?: Actor
   } = {}): Promise<Play> {
+    await this.#settle()
     const cast = { ...this.cast, ...others }
     const play = await makePlay(this.world, cast, also, actor ?? cast.member)
     return { ...play, castMember: this.cast.member }
+  }
+
+  /** Nothing that a play before this one left behind changes meanwhile: orgs are purged, connections stay alive. */
+  async #settle(): Promise<void> {
+    await carryOutPurges((work) => work())
+    await this.world.sql(
+      `UPDATE rooms.room_presence SET last_seen_at = now() + interval '1 day' WHERE last_seen_at < now()`,
+    )
   }
 }
 
