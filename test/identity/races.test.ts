@@ -53,6 +53,8 @@ const membershipsOf = ({ userId }: Actor) =>
     'SELECT username, org_id FROM identity.memberships WHERE user_id = $1 AND revoked_at IS NULL',
     [userId],
   )
+const orgOf = async ({ orgId }: Actor) =>
+  (await world.sql('SELECT slug, name, status, stopped_at FROM identity.orgs WHERE id = $1', [orgId]))[0]
 const ERASED = { display_name: 'Deleted user', email: null, issuer: '', subject: '', avatar_icon: '', status: 'erased' }
 
 describe('whoever is erased meanwhile', () => {
@@ -133,6 +135,23 @@ describe('signing in', () => {
     await archived
     const outcome = (await created).data?.sessionCreateAnonymous.__typename
     expect(outcome).toBe(archivedFirst ? 'NotFoundError' : 'SessionCreateAnonymousPayload')
+  })
+})
+
+describe('an org', () => {
+  it.each([
+    ['orgUpdate', { slug: 'a-later-slug', name: 'Later' }],
+    ['orgStop', {}],
+  ])('ID-63 that is being purged is changed by no %s that waited meanwhile', async (name, input) => {
+    const owner = await world.otherOrg()
+    await world.sql(`UPDATE identity.orgs SET status = 'archived', archived_at = now() WHERE id = $1`, [owner.orgId])
+    const before = await orgOf(owner)
+    const { data } = await during(
+      ['SELECT identity.maint_org_purge_begin(id, slug) FROM identity.orgs WHERE id = $1', [owner.orgId]],
+      () => owner.attempt(name, input),
+    )
+    expect(data?.[name]).toMatchObject({ code: 'CONFLICT' })
+    expect(await orgOf(owner)).toEqual({ ...before, status: 'purging' })
   })
 })
 

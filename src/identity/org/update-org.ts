@@ -6,7 +6,7 @@ import { ConflictError, invalidInput } from '../../graphql/errors.ts'
 import { isTimeZone } from '../../lib/time-zone.ts'
 import { record } from '../../platform/index.ts'
 import { orgUpdated } from './events.ts'
-import { lockOrg } from './lock-org.ts'
+import { lockLivingOrg } from './lock-org.ts'
 import { orgNameOf, requireSlug } from './rules.ts'
 
 const SETTINGS_BYTES = 32_768
@@ -24,7 +24,7 @@ type OrgUpdate = {
 export async function updateOrg(caller: Caller, given: OrgUpdate): Promise<{ orgId: string }> {
   const { orgId } = caller
   const changes = checked(given)
-  const org = await lockOrg(caller)
+  const org = await lockLivingOrg(caller)
   const now = { ...org, ...changes }
   const fields = FIELDS.filter((field) => !isDeepStrictEqual(now[field], org[field]))
   if (fields.length === 0) return { orgId }
