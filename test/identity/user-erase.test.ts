@@ -188,7 +188,10 @@ describe('the operator', () => {
     expect(await factsOf(person, 'user.disabled')).toHaveLength(2)
 
     expect(await setUserDisabled(person.userId, false)).toBe(true)
-    expect(await person.run('{ viewer { standing } }')).toEqual({ viewer: { standing: 'MEMBER' } })
+    // What was open when they were shut out stays shut; they sign in again.
+    expect((await person.client.send('{ viewer { standing } }')).errors).toHaveLength(1)
+    const again = await world.signIn(person)
+    expect(await again.run('{ viewer { standing } }')).toEqual({ viewer: { standing: 'MEMBER' } })
     expect(await factsOf(person, 'user.enabled')).toHaveLength(2)
   })
 
@@ -259,6 +262,11 @@ describe('the operator', () => {
     }
     await expect(
       as(person.userId, () => sql`SELECT identity.maint_user_disable(${other.userId}, true)`),
+    ).rejects.toMatchObject({ code: '42501' })
+    // An admin key's operation has an org and nobody in particular: people of other orgs are out of its reach.
+    const elsewhere = await createWorld(app)
+    await expect(
+      operation('write', { orgId: elsewhere.org.id }, () => sql`SELECT identity.maint_user_erase(${other.userId})`),
     ).rejects.toMatchObject({ code: '42501' })
     expect(await rowOf(other)).toMatchObject({ status: 'active' })
   })

@@ -125,12 +125,20 @@ $$;
 -- The erased, for the look whether a membership of theirs is left.
 CREATE INDEX users_erased_idx ON identity.users (id) WHERE status = 'erased';
 
--- 42501: a function that changes a person serves that person and the operator, and nobody else.
+-- 42501: a function that changes a person serves that person and the operator, and nobody else; in an org's operation it
+-- reaches the people of that org alone. Those who call it run as the owner, so it sees every membership.
 CREATE FUNCTION identity.require_own_user(p_user uuid) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+  acting CONSTANT uuid := nullif(current_setting('moothall.user_id', true), '')::uuid;
+  org CONSTANT uuid := nullif(current_setting('moothall.org_id', true), '')::uuid;
 BEGIN
-  IF nullif(current_setting('moothall.user_id', true), '')::uuid <> p_user THEN
+  IF acting <> p_user
+    OR (acting IS NULL AND org IS NOT NULL
+      AND NOT EXISTS (SELECT FROM identity.memberships WHERE org_id = org AND user_id = p_user)
+      AND NOT EXISTS (SELECT FROM identity.users WHERE id = p_user AND home_org_id = org))
+  THEN
     RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = 'of another person';
   END IF;
 END
@@ -177,6 +185,7 @@ AS $$
 $$;
 
 -- The operator lets nobody in by that account any more, or again. False when nothing changes: unknown, invited, erased.
+-- Whoever is shut out is signed out too: let in again, they sign in again.
 CREATE FUNCTION identity.maint_user_disable(p_user uuid, p_disabled boolean) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -184,7 +193,14 @@ BEGIN
   PERFORM identity.require_own_user(p_user);
   UPDATE identity.users SET status = CASE WHEN p_disabled THEN 'disabled' ELSE 'active' END
   WHERE id = p_user AND type = 'human' AND status = CASE WHEN p_disabled THEN 'active' ELSE 'disabled' END;
-  RETURN FOUND;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  IF p_disabled THEN
+    UPDATE identity.sessions SET revoked_at = now(), revoke_reason = 'admin'
+    WHERE user_id = p_user AND revoked_at IS NULL;
+  END IF;
+  RETURN true;
 END
 $$;
 
