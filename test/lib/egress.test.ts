@@ -42,6 +42,7 @@ const REFUSED = [
   'ff02::1',
   '100::1',
   '5f00::1',
+  '4000::1', // not given out, so nobody's
 ]
 
 describe('PLAT-47 addresses', () => {

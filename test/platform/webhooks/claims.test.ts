@@ -236,6 +236,48 @@ describe('PLAT-38 the outbox', () => {
     expect((await owner.query('SELECT FROM platform.webhook_deliveries')).rowCount).toBe(0)
   })
 
+  it('PLAT-38, 43 an endpoint is owed nothing from before it was there, or was switched on again', async () => {
+    const clock = async () => {
+      const { rows } = await owner.query<{ at: string }>('SELECT clock_timestamp()::text AS at')
+      return rows[0]!.at
+    }
+    const owed = async (at: string) => {
+      const { rows } = await owner.query<{ id: string }>(
+        `INSERT INTO platform.audit_events (org_id, category, event_type, actor_kind, deliverable, created_at)
+         VALUES ($1, 'activity', 'org.updated', 'system', true, $2) RETURNING id`,
+        [org, at],
+      )
+      const { rowCount } = await owner.query('SELECT FROM platform.webhook_deliveries WHERE event_id = $1', [
+        rows[0]?.id,
+      ])
+      return rowCount
+    }
+    const first = await clock()
+    const id = await endpoint()
+    const turn = (text: string) => owner.query(`UPDATE platform.webhooks SET ${text} WHERE id = $1`, [id])
+    const second = await clock()
+    expect([await owed(first), await owed(second)]).toEqual([0, 1])
+    await turn(`is_active = false, disabled_reason = 'manual'`)
+    expect(await owed(second)).toBe(0)
+    await turn('is_active = true, disabled_reason = NULL')
+    expect([await owed(second), await owed(await clock())]).toEqual([0, 1])
+  })
+
+  it('PLAT-35 a space has one endpoint, whoever writes the row', async () => {
+    const space = newId()
+    await owner.query(`INSERT INTO rooms.spaces (org_id, id, slug, name) VALUES ($1, $2, 'space', 'Space')`, [
+      org,
+      space,
+    ])
+    const insert = () =>
+      owner.query(
+        `INSERT INTO platform.webhooks (org_id, space_id, url, secret_envelope, secret_hint, kek_id, event_types, api_version)
+         VALUES ($1, $2, 'https://hooks.example/', '\\x00', 'hint', '1', '{*}', '2026-01-01')`,
+        [org, space],
+      )
+    expect([await codeOf(insert()), await codeOf(insert())]).toEqual(['ok', '23505'])
+  })
+
   it('PLAT-38 a fact that is taken back is owed to nobody', async () => {
     const id = await endpoint()
     await owner.query('BEGIN')
