@@ -72,11 +72,11 @@ export const VARIABLES = {
   NODE_ENV: z
     .enum(['development', 'production', 'test'])
     .default('development')
-    .describe('Production needs secrets set.'),
+    .describe('development, test or production, which needs secrets set.'),
   MOOTHALL_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .default('http://localhost:4000')
-    .describe('Where browsers reach the server; https makes cookies Secure.'),
+    .describe('Where browsers reach the server; with PORT alone, that port; https makes cookies Secure.'),
   MOOTHALL_FRONTEND_URL: z
     .union([z.literal(''), z.url({ protocol: /^https?$/ })])
     .default('')
@@ -86,7 +86,7 @@ export const VARIABLES = {
   MOOTHALL_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('Log level.'),
+    .describe('trace, debug, info, warn, error or silent.'),
   MOOTHALL_METRICS_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{16,}$|^$/)
@@ -124,7 +124,7 @@ export const VARIABLES = {
     .string()
     .regex(/^\d+:[A-Za-z0-9+/=]{24,}(,\d+:[A-Za-z0-9+/=]{24,})*$|^$/)
     .default('')
-    .describe('id:base64, newest first; made once in the data directory outside production.'),
+    .describe('number:base64 of 18 bytes or more, newest first; made once in the data directory outside production.'),
   MOOTHALL_SESSION_IDLE_TTL: duration('14d').describe('A sign-in unused for this long ends.'),
   MOOTHALL_SESSION_MAX_TTL: duration('30d').describe('A sign-in ends after this, whatever its use.'),
   MOOTHALL_PASSWORD_SIGN_IN: flag(true).describe('Allow signing in by password.'),
@@ -143,7 +143,10 @@ export const VARIABLES = {
   MOOTHALL_OIDC_CLIENT_SECRET: z.string().default('').describe('Empty for a public client; PKCE is used either way.'),
   MOOTHALL_OIDC_AUTO_JOIN: autoJoin.describe('slug:role, member or viewer: what somebody new becomes; empty: nobody.'),
   MOOTHALL_EMBED_PROVIDERS: names.describe('Meeting clients that may embed us, comma-separated; empty: none.'),
-  MOOTHALL_ORG_CREATE: z.enum(['operator', 'registered']).default('operator').describe('Who may create orgs.'),
+  MOOTHALL_ORG_CREATE: z
+    .enum(['operator', 'registered'])
+    .default('operator')
+    .describe('Who may create orgs: operator, on the command line alone, or registered people too.'),
   MOOTHALL_ARGON2_CONCURRENCY: int(4, 1, 64).describe('Password hashes computed at once.'),
   MOOTHALL_QUERY_MAX_COST: int(10_000, 0, 1_000_000).describe('Cost bound of one document of a signed-in caller.'),
   MOOTHALL_QUERY_MAX_DEPTH: int(15, 1, 100).describe('Nesting bound of one document.'),
@@ -185,6 +188,10 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     const read = type.safeParse(env[name] === '' ? undefined : env[name])
     if (!read.success) throw new ConfigError(`Variable ${name} cannot be read.`)
     config[name] = read.data
+  }
+  // Whoever only moves the port is not to get links, origins and redirects of the old one.
+  if (!env['MOOTHALL_PUBLIC_URL'] && config['PORT'] !== 0) {
+    config['MOOTHALL_PUBLIC_URL'] = `http://localhost:${config['PORT']}`
   }
   requireOidcWhole(config as Config)
   requireDatabaseWhole(config as Config)

@@ -14,3 +14,9 @@ it('PLAT-79 .env.example names every variable once, with the default that holds 
   expect(Object.keys(uncommented).sort()).toEqual(Object.keys(VARIABLES).sort())
   expect(readConfig(uncommented)).toEqual(readConfig({}))
 })
+
+it('PLAT-79 lets mails, redirects and origins follow the port where it alone is moved', () => {
+  expect(readConfig({ PORT: '4100' }).MOOTHALL_PUBLIC_URL).toBe('http://localhost:4100')
+  const own = { PORT: '4100', MOOTHALL_PUBLIC_URL: 'https://meet.example.org' }
+  expect(readConfig(own).MOOTHALL_PUBLIC_URL).toBe('https://meet.example.org')
+})
