@@ -8,36 +8,83 @@ import { DomainError, InvalidInputError } from '../graphql/errors.ts'
 import { redactText } from '../lib/redact.ts'
 import { type Command, RefusedError, type Terminal, UsageError, type Values } from './command.ts'
 
-type Entry = { usage: string; load: () => Promise<{ command: Command }> }
+type Entry = { usage: string; does: string; load: () => Promise<{ command: Command }> }
 
 /** Each is loaded when it is called, so that `migrate` does not wait for the schema. */
 const COMMANDS: Record<string, Entry> = {
-  start: { usage: '', load: () => import('./start.ts') },
-  migrate: { usage: '[--status | --roles]', load: () => import('./migrate.ts') },
-  doctor: { usage: '', load: () => import('./doctor.ts') },
+  start: { usage: '', does: 'Serves.', load: () => import('./start.ts') },
+  migrate: {
+    usage: '[--status | --roles]',
+    does: 'Applies what is pending; --status only tells, --roles prints the SQL that makes the two roles.',
+    load: () => import('./migrate.ts'),
+  },
+  doctor: {
+    usage: '',
+    does: 'Tells whether the database is as the server needs it.',
+    load: () => import('./doctor.ts'),
+  },
   'org create': {
     usage: '--slug SLUG --name NAME --owner-email EMAIL [--allow-anonymous]',
+    does: 'Makes an org. An owner who is new gets a password, printed once.',
     load: () => import('./org-create.ts'),
   },
   'user create': {
     usage: '--org SLUG --email EMAIL --role ROLE --name NAME',
+    does: 'Makes somebody a member: owner, admin, member or viewer. Who is new gets a password, printed once.',
     load: () => import('./user-create.ts'),
   },
   'key create': {
     usage: '--org SLUG (--agent NAME | --admin) --name NAME [--scopes LIST] [--expires INSTANT]',
+    does: 'Makes a key of an agent, which reads unless scopes are given, or an admin key; printed once.',
     load: () => import('./key-create.ts'),
   },
-  'key revoke': { usage: '--org SLUG --prefix PREFIX', load: () => import('./key-revoke.ts') },
-  'keys rewrap': { usage: '', load: () => import('./keys-rewrap.ts') },
-  'org purge': { usage: '--slug SLUG --confirm SLUG', load: () => import('./org-purge.ts') },
-  'user disable': { usage: 'ID_OR_EMAIL', load: () => import('./user-disable.ts') },
-  'user enable': { usage: 'ID_OR_EMAIL', load: () => import('./user-enable.ts') },
-  'user erase': { usage: 'ID_OR_EMAIL', load: () => import('./user-erase.ts') },
-  'user delete': { usage: 'ID', load: () => import('./user-delete.ts') },
-  'waitlist list': { usage: '', load: () => import('./waitlist-list.ts') },
-  'waitlist remove': { usage: 'EMAIL', load: () => import('./waitlist-remove.ts') },
-  'export org': { usage: '--org SLUG --out DIR', load: () => import('./export-org.ts') },
-  'export audit': { usage: '--org SLUG --out DIR', load: () => import('./export-audit.ts') },
+  'key revoke': {
+    usage: '--org SLUG --prefix PREFIX',
+    does: 'Ends a key at once; PREFIX is what stands behind mh_live_ or mh_test_, eight characters.',
+    load: () => import('./key-revoke.ts'),
+  },
+  'keys rewrap': {
+    usage: '',
+    does: 'Seals what is encrypted under the current key.',
+    load: () => import('./keys-rewrap.ts'),
+  },
+  'org purge': {
+    usage: '--slug SLUG --confirm SLUG',
+    does: 'Ends an archived org for good, with all it holds.',
+    load: () => import('./org-purge.ts'),
+  },
+  'user disable': {
+    usage: 'ID_OR_EMAIL',
+    does: 'Signs somebody out and lets them in nowhere any more.',
+    load: () => import('./user-disable.ts'),
+  },
+  'user enable': { usage: 'ID_OR_EMAIL', does: 'Lets them in again.', load: () => import('./user-enable.ts') },
+  'user erase': {
+    usage: 'ID_OR_EMAIL',
+    does: 'Takes from a person what says who they are, for good; what they wrote stays.',
+    load: () => import('./user-erase.ts'),
+  },
+  'user delete': {
+    usage: 'ID',
+    does: 'Deletes a person whom nothing names; else tells what does.',
+    load: () => import('./user-delete.ts'),
+  },
+  'waitlist list': {
+    usage: '',
+    does: 'Who asked to be let in, the longest waiting first.',
+    load: () => import('./waitlist-list.ts'),
+  },
+  'waitlist remove': { usage: 'EMAIL', does: 'Forgets that they asked.', load: () => import('./waitlist-remove.ts') },
+  'export org': {
+    usage: '--org SLUG --out DIR',
+    does: 'Writes what an org has, but secrets and what is personal, to a folder.',
+    load: () => import('./export-org.ts'),
+  },
+  'export audit': {
+    usage: '--org SLUG --out DIR',
+    does: 'Writes the audit log of an org to a folder.',
+    load: () => import('./export-audit.ts'),
+  },
 }
 
 export const DONE = 0
@@ -53,7 +100,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (!entry) return help(name)
     const { command } = await entry.load()
     const values = parse(command, rest, usageOf(name))
-    if (values['help'] === true) process.stdout.write(`${usageOf(name)}\n`)
+    if (values['help'] === true) process.stdout.write(`${usageOf(name)}\n    ${entry.does}\n`)
     else await command.run(values, terminal(json))
     return DONE
   } catch (error) {
@@ -85,7 +132,7 @@ function parse({ options, argument }: Command, args: string[], usage: string): V
 const usageOf = (name: string) => `moothall ${name} ${COMMANDS[name]?.usage}`.trimEnd()
 
 function help(name: string): number {
-  const lines = Object.keys(COMMANDS).map((command) => `  ${usageOf(command)}\n`)
+  const lines = Object.entries(COMMANDS).map(([command, { does }]) => `  ${usageOf(command)}\n      ${does}\n`)
   const words = `Commands, each with --json and --help:\n${lines.join('')}`
   const asked = name === '' || name === 'help'
   if (asked) process.stdout.write(words)
