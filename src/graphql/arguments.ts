@@ -65,7 +65,8 @@ function idOf(type: NodeName) {
 
 export const arg = {
   /** A global id of that type; the use-case gets the UUID (PLAT-58). */
-  id: (type: NodeName) => new Arg('ID', idOf(type), true, `Of a ${type}: \`${ID_PREFIX[type]}_…\`.`),
+  id: (type: NodeName) =>
+    new Arg('ID', idOf(type), true, `Of ${/^[AEIO]/.test(type) ? 'an' : 'a'} ${type}: \`${ID_PREFIX[type]}_…\`.`),
   /** Text that people write: NFC, trimmed, then measured in characters (ROOM-7). */
   text: ({ min = 1, max }: { min?: number; max: number }) =>
     new Arg(

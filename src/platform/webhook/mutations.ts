@@ -14,7 +14,9 @@ import { updateWebhook } from './update-webhook.ts'
 const id = arg.id('Webhook')
 const url = arg
   .exact(2_048)
-  .describe('An https address without credentials and fragment, of at most 2,048 characters, on a public host.')
+  .describe(
+    'An https address without credentials and fragment, of at most 2,048 characters, on a public host; or one, also with http, in a network that the server is set up for.',
+  )
 const eventTypes = arg
   .list(arg.exact(100), 50)
   .describe(
