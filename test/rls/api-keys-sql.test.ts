@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IdentityWorld, outcome, type Settings } from './identity-world.ts'
 
@@ -45,6 +46,12 @@ async function key(columns: Columns = {}, settings: Settings = { org }): Promise
   )
   return (rows[0] as { id: string }).id
 }
+/** Resolves when a statement waits for a lock. */
+async function waiting(): Promise<void> {
+  const text = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`
+  while ((await world.asOwner((query) => query(text))).rows.length === 0) await delay(20)
+}
+
 const change = (id: string, columns: string, settings: Settings = { org }) =>
   outcome(world.as(settings, (query) => query(`UPDATE identity.api_keys SET ${columns} WHERE id = $1`, [id])))
 
@@ -83,6 +90,32 @@ describe('API keys', () => {
     expect(await change(first, 'revoked_at = now()')).toBe('done')
     expect(await outcome(key({ name }))).toBe('done')
   })
+
+  it.each<[string, Columns]>([
+    ['an agent', {}],
+    ['an org, for administration', { agent_id: null, scopes: ['admin'] }],
+  ])(
+    'ID-52 are ten at most of %s: who makes the eleventh waits for the tenth, and is refused',
+    async (_whose, columns) => {
+      const org_id = await world.org()
+      const settings = { org: org_id }
+      const make = () => key({ org_id, agent_id, ...columns }, settings)
+      const agent_id = await agentOf(org_id)
+      for (let at = 0; at < 9; at++) await make()
+      let eleventh: Promise<string> | undefined
+      await world.as(settings, async (query) => {
+        await query(
+          `INSERT INTO identity.api_keys (id, org_id, agent_id, name, prefix, secret_hash, pepper_id, scopes)
+         SELECT platform.new_id(), org_id, agent_id, 'tenth', 'tenth' || $1, $2, 1, scopes
+         FROM identity.api_keys WHERE org_id = $3 LIMIT 1`,
+          [randomBytes(2).toString('hex').slice(1), randomBytes(32), org_id],
+        )
+        eleventh = outcome(make())
+        await Promise.race([eleventh, waiting()])
+      })
+      expect(await eleventh).toBe('MH011')
+    },
+  )
 
   it('ID-53, 54 end once, earlier than they were to, and never later', async () => {
     const [old, next] = [await key(), await key()]

@@ -193,6 +193,28 @@ describe('PLAT-41 claims', () => {
     expect(await claim(client, 'one')).toEqual([])
   })
 
+  it('PLAT-41 a claim waits for nobody: an endpoint or a delivery that somebody holds is left to them', async () => {
+    const [one, other] = [await endpoint(), await endpoint()]
+    await facts(2)
+    const [client, holder] = await Promise.all([connect(database.appUrl), connect(database.ownerUrl)])
+    await client.query(`SET lock_timeout = '1s'`)
+    const owed = async (webhook: string) => {
+      const text = 'SELECT id FROM platform.webhook_deliveries WHERE webhook_id = $1 ORDER BY id'
+      return (await owner.query<{ id: string }>(text, [webhook])).rows.map(({ id }) => id)
+    }
+    const [[first, second], others] = [await owed(one), await owed(other)]
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM platform.webhooks WHERE id = $1 FOR UPDATE', [one])
+    expect((await claim(client, 'one')).map(({ id }) => id).toSorted()).toEqual(others)
+    await holder.query('ROLLBACK')
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM platform.webhook_deliveries WHERE id = $1 FOR UPDATE', [first])
+    expect((await claim(client, 'one')).map(({ id }) => id)).toEqual([second])
+    await holder.query('ROLLBACK')
+    expect((await claim(client, 'one')).map(({ id }) => id)).toEqual([first])
+    await Promise.all([client.end(), holder.end()])
+  })
+
   it('PLAT-41 refuses a claim without bounds', async () => {
     const [client] = workers as [pg.Client]
     for (const [limit, lease] of [
