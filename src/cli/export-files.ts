@@ -20,7 +20,7 @@ export type Manifest = {
 const ROWS_AT_ONCE = 500
 
 /** The manifest comes last: a folder without one is of an export that did not end. */
-export const MANIFEST = 'manifest.json'
+const MANIFEST = 'manifest.json'
 
 /** An export never writes between other files. */
 export async function openFolder(folder: string): Promise<void> {

@@ -23,7 +23,6 @@ export { type Answer, runOnce } from './idempotency/run-once.ts'
 export {
   createKeyring,
   currentKeyId,
-  type KeyringOptions,
   sealSecret,
   setKeyring,
   unsealSecret,

@@ -7,12 +7,11 @@ export const AGENT_KINDS = ['agent', 'system'] as const
 export const AGENT_STATUSES = ['active', 'suspended', 'stopped'] as const
 export const AGENT_MODES = ['read', 'write'] as const
 export const PROJECT_SCOPES = ['all', 'listed'] as const
-export const INTENT_MODES = ['off', 'optional', 'required'] as const
 
 export type AgentStatus = (typeof AGENT_STATUSES)[number]
 export type AgentMode = (typeof AGENT_MODES)[number]
 export type ProjectScope = (typeof PROJECT_SCOPES)[number]
-export type IntentMode = (typeof INTENT_MODES)[number]
+export type IntentMode = 'off' | 'optional' | 'required'
 
 /** An agent's row as it is under its lock. */
 export type LockedAgent = {

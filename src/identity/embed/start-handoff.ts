@@ -4,6 +4,7 @@ import { ConflictError, invalidInput } from '../../graphql/errors.ts'
 import { requestError } from '../../graphql/request-errors.ts'
 import { addressKey } from '../../platform/index.ts'
 import { beginHandoff } from '../session/preauth.ts'
+import { requireAddressLimit } from '../session/require-address-limit.ts'
 import { identitySettings } from '../settings.ts'
 import { bytes32, clientKeyOf, newDisplayCode } from './secrets.ts'
 
@@ -20,12 +21,10 @@ export async function startHandoff(
   if (!identitySettings().embedProviders.includes(provider)) {
     throw invalidInput('provider', 'must be a meeting client that the server is set up for')
   }
-  const address = addressKey(client.address)
-  const { allowed, retryAfterSeconds } = await identitySettings().limiter.take('embedHandoff', address)
-  if (!allowed) throw requestError('RATE_LIMITED', { retryAfterSeconds })
+  await requireAddressLimit('embedHandoff', client.address)
 
   const displayCode = newDisplayCode()
-  const begun = await beginHandoff({ hash, displayCode, provider, clientKey: clientKeyOf(address) })
+  const begun = await beginHandoff({ hash, displayCode, provider, clientKey: clientKeyOf(addressKey(client.address)) })
   if (begun.outcome === 'full') {
     throw requestError('RATE_LIMITED', { retryAfterSeconds: Math.max(begun.wait_seconds ?? 1, 1) })
   }

@@ -2,8 +2,7 @@ import { sqlOne } from '../../db/sql.ts'
 import { ConflictError } from '../../graphql/errors.ts'
 import { forgetKeysAtCommit } from '../api-key/known-keys.ts'
 
-export const ORG_STATUSES = ['active', 'archived', 'purging', 'purged'] as const
-export type OrgStatus = (typeof ORG_STATUSES)[number]
+export type OrgStatus = 'active' | 'archived' | 'purging' | 'purged'
 
 export type LockedOrg = {
   slug: string

@@ -4,8 +4,9 @@ import { identitySettings } from '../settings.ts'
 import { SignInFailedError } from './errors.ts'
 
 /**
- * Runs one try to sign in as that person, or with a secret that nobody guesses, from that address. It counts from its beginning, so that many at once cannot all
- * slip through, and is forgiven unless it fails as a sign-in does (PLAT-69, 70).
+ * Runs one try to sign in from that address, as that person or with a secret that nobody guesses (null). It counts from
+ * its beginning, so that many at once cannot all slip through, and is forgiven unless it fails as a sign-in does
+ * (PLAT-69, 70).
  */
 export async function countedAttempt<T>(
   person: string | null,

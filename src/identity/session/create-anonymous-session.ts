@@ -3,14 +3,12 @@ import { sql } from '../../db/sql.ts'
 import type { Caller, SessionCaller } from '../../graphql/caller.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
 import { invalidInput, NotFoundError } from '../../graphql/errors.ts'
-import { requestError } from '../../graphql/request-errors.ts'
 import { displayNameFault } from '../../lib/text.ts'
 import { newId } from '../../lib/type-id.ts'
-import { addressKey } from '../../platform/index.ts'
-import { identitySettings } from '../settings.ts'
 import { type Delivery, deliver, newCredentials, type SignedIn } from './delivery.ts'
 import { openSession } from './open-session.ts'
 import { findOrg } from './preauth.ts'
+import { requireAddressLimit } from './require-address-limit.ts'
 
 type AnonymousSignIn = { orgSlug: string; displayName: string; delivery?: Delivery | undefined }
 
@@ -25,7 +23,7 @@ export async function createAnonymousSession(
   const credentials = newCredentials(delivery, context)
   const fault = displayNameFault(displayName)
   if (fault) throw invalidInput('displayName', fault)
-  await countAttempt(context.client.address)
+  await requireAddressLimit('anonymousSession', context.client.address) // known org or not
 
   const org = await findOrg(orgSlug)
   if (!org?.allow_anonymous || org.status !== 'active') throw new NotFoundError('orgSlug')
@@ -48,10 +46,4 @@ export async function createAnonymousSession(
     await openSession(caller, { method: 'anonymous', credentials, client: context.client })
   })
   return deliver(context, caller, credentials)
-}
-
-/** Each execution counts, known org or not (PLAT-70). */
-async function countAttempt(address: string): Promise<void> {
-  const { allowed, retryAfterSeconds } = await identitySettings().limiter.take('anonymousSession', addressKey(address))
-  if (!allowed) throw requestError('RATE_LIMITED', { retryAfterSeconds })
 }

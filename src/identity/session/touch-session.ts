@@ -6,7 +6,8 @@ import { identitySettings } from '../settings.ts'
 
 /**
  * Says that the session was used: on a mutation and on opening a stream, at most once a minute (ID-16), in an operation
- * of its own. Returns when it ends now; null when nothing moved, also for a session that has ended meanwhile, and for a key, which no use prolongs.
+ * of its own. Returns when it ends now; null when nothing moved, also for a session that has ended meanwhile, and for a
+ * key, which no use prolongs.
  */
 export async function touchSession(caller: Caller): Promise<Date | null> {
   if (caller.kind !== 'session') return null

@@ -16,7 +16,7 @@ export type MailedToken = { tokenId: string; orgId: string; userId: string; purp
  * Whether the person may sign in with such a token, as it is now: active with a live membership, or invited. Both rows
  * stay locked to the commit, the person's first and the token's after them, which is the order of all who take several.
  */
-export async function lockPerson({ orgId, userId, purpose }: MailedToken): Promise<boolean> {
+export async function lockAddressee({ orgId, userId, purpose }: MailedToken): Promise<boolean> {
   const invited = purpose === 'invite'
   const [person] = await sql`
     SELECT id FROM identity.users

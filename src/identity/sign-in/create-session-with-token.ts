@@ -8,7 +8,7 @@ import type { SignInFault } from '../session/events.ts'
 import { findLoginToken, type LoginTokenRow } from '../session/preauth.ts'
 import { recordFaultApart } from '../session/record-fault.ts'
 import { requireLinkSignIn } from './access.ts'
-import { completeSignIn, lockPerson, type MailedToken, spendToken } from './complete-sign-in.ts'
+import { completeSignIn, lockAddressee, type MailedToken, spendToken } from './complete-sign-in.ts'
 import { hashLoginToken } from './token.ts'
 
 type TokenSignIn = { token: string; delivery?: Delivery | undefined }
@@ -43,7 +43,7 @@ async function signIn(row: LoginTokenRow, credentials: Credentials, { client }: 
   const { token_id: tokenId, org_id: orgId, user_id: userId, purpose } = row
   const mailed: MailedToken = { tokenId, orgId, userId, purpose }
   return operation('write', { orgId, userId }, async () => {
-    if (!(await lockPerson(mailed))) return 'not_active'
+    if (!(await lockAddressee(mailed))) return 'not_active'
     if (!(await spendToken(mailed))) return 'token_spent'
     return completeSignIn(mailed, { method: methodOf(row), credentials, client })
   })

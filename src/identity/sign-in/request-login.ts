@@ -2,10 +2,8 @@ import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import type { ClientFacts, Context } from '../../graphql/context.ts'
-import { requestError } from '../../graphql/request-errors.ts'
-import { addressKey } from '../../platform/index.ts'
 import { addresseeOf, findAddressee } from '../session/preauth.ts'
-import { identitySettings } from '../settings.ts'
+import { requireAddressLimit } from '../session/require-address-limit.ts'
 import { emailOf } from '../user/email.ts'
 import { requireLinkSignIn } from './access.ts'
 import { signInMail } from './mails.ts'
@@ -25,11 +23,7 @@ export async function requestLogin(
   { client }: Context,
 ): Promise<object> {
   requireLinkSignIn()
-  const { allowed, retryAfterSeconds } = await identitySettings().limiter.take(
-    'loginRequest',
-    addressKey(client.address),
-  )
-  if (!allowed) throw requestError('RATE_LIMITED', { retryAfterSeconds })
+  await requireAddressLimit('loginRequest', client.address)
   afterTheAnswer(() => mailSignIn(emailOf(email), client))
   return {}
 }

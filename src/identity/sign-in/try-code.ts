@@ -1,6 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import type { SignInFault } from '../session/events.ts'
-import { lockPerson, type MailedToken, spendToken } from './complete-sign-in.ts'
+import { lockAddressee, type MailedToken, spendToken } from './complete-sign-in.ts'
 import { signInSettings } from './settings.ts'
 import { codeMatches, codeOf } from './token.ts'
 
@@ -12,7 +12,7 @@ const MOST_MISSES = 5
  * comparison to the commit: however many guess at once, they are compared and counted one after the other.
  */
 export async function tryCode(mailed: MailedToken, hash: Uint8Array, code: string): Promise<'right' | SignInFault> {
-  if (!(await lockPerson(mailed))) return 'not_active'
+  if (!(await lockAddressee(mailed))) return 'not_active'
   if (!(await holds(mailed))) return 'no_code'
   const digits = codeOf(code)
   if (digits !== null && codeMatches(signInSettings().peppers, mailed.tokenId, digits, hash)) {

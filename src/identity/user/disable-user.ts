@@ -3,14 +3,14 @@ import { sqlOne } from '../../db/sql.ts'
 import { LastOwnerError } from '../../graphql/errors.ts'
 import { record } from '../../platform/index.ts'
 import { userDisabled, userEnabled } from './events.ts'
-import { orgsOf } from './orgs-of.ts'
+import { orgsToTell } from './orgs-to-tell.ts'
 
 /**
  * The operator shuts a person out everywhere, or lets them in again. Recorded in each of their orgs: in the first one
  * together with the change, in the others right after. False when nothing changed.
  */
 export async function setUserDisabled(userId: string, disabled: boolean): Promise<boolean> {
-  const orgs = await operation('sweep', {}, () => orgsOf(userId))
+  const orgs = await operation('sweep', {}, () => orgsToTell(userId))
   const owned = orgs.filter(({ lastOwner }) => lastOwner).map(({ slug }) => slug)
   if (disabled && owned.length > 0) throw new LastOwnerError(owned)
 

@@ -13,7 +13,7 @@ import { lockMembers } from '../membership/lock-member.ts'
 import { actorOfConsequences } from '../org/archived.ts'
 import { signOut } from '../session/end-session.ts'
 import { userErased } from './events.ts'
-import { orgsOf } from './orgs-of.ts'
+import { orgsToTell } from './orgs-to-tell.ts'
 
 const MEMBERSHIPS_A_PASS = 100
 
@@ -41,7 +41,7 @@ export async function eraseViewer(
  * of a process killed meanwhile the sweep does the rest. False when there is nobody to erase.
  */
 export async function eraseUser(userId: string, by?: Actor): Promise<boolean> {
-  const orgs = await operation('sweep', {}, () => orgsOf(userId))
+  const orgs = await operation('sweep', {}, () => orgsToTell(userId))
   const owned = orgs.filter(({ lastOwner }) => lastOwner).map(({ slug }) => slug)
   if (owned.length > 0) throw new LastOwnerError(owned)
 

@@ -3,9 +3,7 @@ import { sql } from '../../db/sql.ts'
 import type { Caller } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { invalidInput } from '../../graphql/errors.ts'
-import { requestError } from '../../graphql/request-errors.ts'
-import { addressKey } from '../../platform/index.ts'
-import { identitySettings } from '../settings.ts'
+import { requireAddressLimit } from '../session/require-address-limit.ts'
 import { emailFault, emailOf } from '../user/email.ts'
 
 type Entry = { email: string; note?: string | undefined }
@@ -15,11 +13,7 @@ export async function joinWaitlist(_caller: Caller | null, entry: Entry, { clien
   const email = emailOf(entry.email)
   const fault = emailFault(email)
   if (fault) throw invalidInput('email', fault)
-  const { allowed, retryAfterSeconds } = await identitySettings().limiter.take(
-    'waitlistJoin',
-    addressKey(client.address),
-  )
-  if (!allowed) throw requestError('RATE_LIMITED', { retryAfterSeconds })
+  await requireAddressLimit('waitlistJoin', client.address)
 
   // No RETURNING and no conflict target: the app may read no row of it (PLAT-10).
   await operation(

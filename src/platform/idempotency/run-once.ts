@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Caller } from '../../graphql/caller.ts'
 import type { Effects } from '../../graphql/context.ts'
 import { requestError } from '../../graphql/request-errors.ts'
+import { EnvelopeError } from '../../lib/envelope.ts'
 import { newId } from '../../lib/type-id.ts'
 import { sealSecret, unsealSecret } from '../keyring/keyring.ts'
 import { claim, finish, type KeyRow, look, mark, placeOf, release, renew, type Slot, slotOf } from './key-row.ts'
@@ -78,7 +79,7 @@ async function replay(slot: Slot, { response, statusCode, headers, committedFiel
   try {
     return { status: statusCode!, headers: headers!, body: await unsealSecret(placeOf(slot), response!) }
   } catch (error) {
-    if ((error as Error).name !== 'EnvelopeError') throw error
+    if (!(error instanceof EnvelopeError)) throw error
     throw lost(committedFields)
   }
 }

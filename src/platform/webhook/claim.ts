@@ -13,6 +13,14 @@ export type Claimed = {
 /** Much longer than an attempt may take. */
 const LEASE = '2 minutes'
 
+/** What the database's own fan-out calls them on channel moothall_jobs. */
+export const DELIVERIES = 'webhook_delivery'
+
+/** In the operation that makes something due: workers hear of it with its commit. */
+export async function wakeWorkers(): Promise<void> {
+  await sql`SELECT platform.notify_jobs(${DELIVERIES})`
+}
+
 /** Leases what is due, over all orgs (PLAT-41). */
 export const claimDeliveries = (worker: string, limit: number): Promise<Claimed[]> =>
   operation(

@@ -4,18 +4,16 @@ import { EgressError } from '../../lib/egress/errors.ts'
 import { queueOutcomes } from '../../lib/metrics.ts'
 import { VERSION } from '../../lib/version.ts'
 import type { LeasedWork } from '../../queue/leased-work.ts'
-import { type Claimed, claimDeliveries } from './claim.ts'
+import { type Claimed, claimDeliveries, DELIVERIES } from './claim.ts'
 import { ANSWER_BYTES, outcomeOf, type Result, resultOf } from './outcome.ts'
 import { keepBody, type Leased, readLeased } from './prepare.ts'
 import { recordOutcome } from './record-outcome.ts'
 import { unseal } from './secret.ts'
 import { webhookSettings } from './settings.ts'
 
-const KIND = 'webhook_delivery'
-
 /** Sends what the outbox holds. Many at once, since an attempt mostly waits. */
 export const webhookDeliveries: LeasedWork<Claimed> = {
-  kind: KIND,
+  kind: DELIVERIES,
   concurrency: 100,
   claim: claimDeliveries,
   work: deliver,
@@ -38,7 +36,7 @@ export async function deliver(claimed: Claimed, worker: string, signal: AbortSig
   const durationMs = Math.max(0, Date.now() - startedAt.getTime())
   if (await recordOutcome(claimed, worker, { startedAt, durationMs, result, outcome })) {
     const counted = { delivered: 'done', gone: 'dead', dead: 'dead', retry: 'retry', released: 'retry' }[outcome.kind]
-    queueOutcomes.inc({ kind: KIND, outcome: counted })
+    queueOutcomes.inc({ kind: DELIVERIES, outcome: counted })
   }
   if (failure) throw failure
 }

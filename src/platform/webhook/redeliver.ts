@@ -4,6 +4,7 @@ import type { Caller } from '../../graphql/caller.ts'
 import { ConflictError, NotFoundError } from '../../graphql/errors.ts'
 import { record } from '../audit/record.ts'
 import { visibleDeliveries } from './access.ts'
+import { wakeWorkers } from './claim.ts'
 import { deliveryRedelivered } from './events.ts'
 import { lockOwnWebhook } from './lock-webhook.ts'
 
@@ -28,6 +29,6 @@ export async function redeliver(caller: Caller, { id }: { id: string }): Promise
     spaceId,
     payload: { webhookId, eventId },
   })
-  await sql`SELECT platform.notify_jobs('webhook_delivery')`
+  await wakeWorkers()
   return { deliveryId: id }
 }

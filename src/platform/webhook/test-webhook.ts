@@ -3,6 +3,7 @@ import type { Caller } from '../../graphql/caller.ts'
 import { ConflictError } from '../../graphql/errors.ts'
 import { newId } from '../../lib/type-id.ts'
 import { record } from '../audit/record.ts'
+import { wakeWorkers } from './claim.ts'
 import { webhookTested } from './events.ts'
 import { aboutWebhook, lockOwnWebhook } from './lock-webhook.ts'
 
@@ -18,6 +19,6 @@ export async function testWebhook(
   await sql`
     INSERT INTO platform.webhook_deliveries (org_id, id, webhook_id, event_id)
     VALUES (${webhook.orgId}, ${deliveryId}, ${id}, ${eventId})`
-  await sql`SELECT platform.notify_jobs('webhook_delivery')`
+  await wakeWorkers()
   return { webhookId: id, deliveryId }
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../../graphql/caller.ts'
 import { scopeOf } from '../../graphql/context.ts'
 import { ForbiddenError } from '../../graphql/errors.ts'
 import { record } from '../audit/record.ts'
+import { wakeWorkers } from './claim.ts'
 import { requireEventTypes } from './event-types.ts'
 import { webhookUpdated } from './events.ts'
 import { aboutWebhook, lockWebhook, readOwnWebhook, type WebhookRow } from './lock-webhook.ts'
@@ -58,5 +59,5 @@ async function resume({ orgId, id }: WebhookRow): Promise<void> {
       last_error = 'too old when the endpoint was switched on again'
     WHERE org_id = ${orgId} AND webhook_id = ${id} AND state = 'pending'
       AND coalesce(redelivered_at, created_at) < now() - interval '3 days'`
-  await sql`SELECT platform.notify_jobs('webhook_delivery')`
+  await wakeWorkers()
 }
