@@ -65,11 +65,11 @@ mutation('agentUpdate', {
   description: 'Changes what an agent may do, from its next call on. A field left out stays as it is.',
   input: {
     id,
-    mode: arg.enum(AgentModeEnum).optional(),
+    mode: arg.enum(AgentModeEnum).optional().describe('Whether it only reads.'),
     canEditGlobalWiki: arg.boolean().optional().describe('May edit wiki pages of no project, in mode WRITE.'),
     rateLimitPerMinute: arg.int(1, 100_000).nullable().describe('1 to 100000; null for the server’s default.'),
     labels,
-    intentMode: arg.enum(IntentModeEnum).optional(),
+    intentMode: arg.enum(IntentModeEnum).optional().describe('Whether its actions come with a signed intent.'),
     budgets: arg.json().nullable().describe('A list, at most 10; null for none.'),
   },
   needs: 'admin',
@@ -103,7 +103,7 @@ mutation('agentResume', {
 
 mutation('agentSetProjects', {
   description: 'Replaces which projects an agent reaches. LISTED with an empty list is no project at all.',
-  input: { id, scope: arg.enum(ProjectScopeEnum), projectIds },
+  input: { id, scope: arg.enum(ProjectScopeEnum).describe('Which projects from now on.'), projectIds },
   needs: 'admin',
   run: setAgentProjects,
   payload: agent,

@@ -56,7 +56,7 @@ builder.prismaNode('Org', {
       resolve: forViewers(({ apiVersion }) => apiVersion),
     }),
     retentionDays: t.int({
-      ...shared('How long what actions carried is kept.'),
+      ...shared('How long what actions carried is kept, in days.'),
       resolve: forViewers(({ retentionDays }) => retentionDays),
     }),
     allowAnonymous: t.boolean({
