@@ -8,6 +8,7 @@ import { newId } from '../lib/type-id.ts'
 import type { RateLimiter } from '../platform/index.ts'
 import { schema } from '../schema.ts'
 import { answerError } from './answer-error.ts'
+import { DocumentCache, NO_ERRORS } from './document-cache.ts'
 import { GRAPHIQL_ASSETS, Graphiql } from './graphiql/page.ts'
 import { answerCors, securityHeaders } from './headers.ts'
 import { answerHealth, answerReadiness, type Readiness } from './health.ts'
@@ -81,6 +82,7 @@ function createEngine(config: Config, log: Logger, { limiter, streams, refresh, 
     // What fails outside execution: parsing, validation, the caller's credential.
     maskedErrors: { maskError: (error) => maskError(error, newId(), log) },
     logging: false,
+    parserAndValidationCache: { documentCache: new DocumentCache(), errorCache: NO_ERRORS },
     multipart: false,
     batching: false,
     maxRequestBodySize: false, // counted where it is read
