@@ -6,6 +6,8 @@ import type { Caller } from '../graphql/caller.ts'
 import type { ClientFacts } from '../graphql/context.ts'
 import { requestError } from '../graphql/request-errors.ts'
 import {
+  CALLBACK_PATH,
+  countedAttempt,
   finishOidc,
   flowCookieName,
   isOidcOn,
@@ -15,7 +17,7 @@ import {
   startOidc,
 } from '../identity/index.ts'
 import { newId } from '../lib/type-id.ts'
-import { addressKey, type RateLimiter, startAttempt } from '../platform/index.ts'
+import type { RateLimiter } from '../platform/index.ts'
 import { answerAuthPage } from './auth-page.ts'
 import { clientFacts } from './client-facts.ts'
 import { cookieJar } from './cookie-jar.ts'
@@ -24,7 +26,6 @@ import { admitRequest } from './plugins/use-rate-limits.ts'
 import { authenticated, CSRF_HEADER, cookieOf, requireCsrf } from './principal.ts'
 
 const START = '/auth/oidc/start'
-const CALLBACK = '/auth/oidc/callback'
 const FORM_MAX = 4_096
 
 export type OidcRoutes = {
@@ -60,7 +61,7 @@ export function createOidcRoutes(config: Config, log: Logger, limiter: RateLimit
   function routeOf(method: string | undefined, path: string) {
     if (path === START && method === 'GET') return signIn
     if (path === START && method === 'POST') return link
-    if (path === CALLBACK && method === 'GET') return finish
+    if (path === CALLBACK_PATH && method === 'GET') return finish
     return undefined
   }
 
@@ -81,11 +82,8 @@ export function createOidcRoutes(config: Config, log: Logger, limiter: RateLimit
 
   /** A flow that fails counts as a failed sign-in of its address (PLAT-69, 70). */
   async function finish({ request, response, client, requestId }: Asked): Promise<string> {
-    const attempt = await startAttempt(limiter, { signInAddress: addressKey(client.address) })
-    if (!attempt.allowed) throw requestError('RATE_LIMITED', { retryAfterSeconds: attempt.retryAfterSeconds })
-    let failed = true
-    try {
-      const to = await finishOidc({
+    const finishing = () =>
+      finishOidc({
         query: queryOf(request).toString(),
         sealedFlow: cookieOf(request.headers.cookie, flowCookieName()),
         signedIn: () => callerOf(request, client),
@@ -93,14 +91,8 @@ export function createOidcRoutes(config: Config, log: Logger, limiter: RateLimit
         cookies: cookieJar(response, secure),
         requestId,
       })
-      failed = false
-      return to
-    } catch (error) {
-      failed = error instanceof OidcFault && error.code !== 'PROVIDER_UNREACHABLE'
-      throw error
-    } finally {
-      if (!failed) await attempt.forgive()
-    }
+    const isFailure = (error: unknown) => error instanceof OidcFault && error.code !== 'PROVIDER_UNREACHABLE'
+    return countedAttempt(null, client.address, finishing, isFailure)
   }
 
   async function callerOf(request: IncomingMessage, client: ClientFacts): Promise<Caller | null> {
