@@ -189,6 +189,14 @@ describe('carrying it out', () => {
     ).rejects.toMatchObject({ code: 'P0002' })
   })
 
+  it('ID-63 does not end while anything is left that goes with the org', async () => {
+    const world = await archived()
+    await purge(world)
+    const end = () => operation('sweep', {}, () => sql`SELECT identity.maint_org_purge_end(${world.org.id}) AS ended`)
+    expect(await end()).toEqual([{ ended: false }])
+    expect(await orgRow(world)).toMatchObject({ status: 'purging', name: 'Org', slug: world.org.slug })
+  })
+
   it('ID-63 refuses to purge another org than the one at work in', async () => {
     const [world, other] = [await archived(), await archived()]
     const [answer] = await operation(
