@@ -18,7 +18,9 @@ type Reader = { pages: DataLoader<string, object[]>; totals: DataLoader<string, 
  * selection would read a second alias through the node's `findUnique`, which a directory's rows do not pass.
  */
 export async function relatedPage<Row extends object>({ id, ...list }: Related): Promise<Connection<Row>> {
-  const { pages, totals } = readerOf(list)
+  // Of each parent, though the first one's is what is read: by it Pothos knows that the rows have what is selected of them.
+  const query = pageQuery(list)
+  const { pages, totals } = readerOf(list, query)
   const rows = (await pages.load(id)) as Row[]
   return { ...keysetPage(rows, list.args, list.order), total: () => totals.load(id) }
 }
@@ -26,12 +28,12 @@ export async function relatedPage<Row extends object>({ id, ...list }: Related):
 const readers = new WeakMap<object, Map<string, Reader>>()
 
 /** One for each place of a list in the answer, since all rows there have its arguments and its selection. */
-function readerOf(list: Omit<Related, 'id'>): Reader {
+function readerOf(list: Omit<Related, 'id'>, query: object): Reader {
   const execution = list.info.variableValues // an object that every execution has of its own
   const ofExecution = readers.get(execution) ?? new Map<string, Reader>()
   readers.set(execution, ofExecution)
   const place = placeOf(list.info)
-  const reader = ofExecution.get(place) ?? newReader(list)
+  const reader = ofExecution.get(place) ?? newReader(list, query)
   ofExecution.set(place, reader)
   return reader
 }
@@ -45,18 +47,18 @@ function placeOf({ path }: GraphQLResolveInfo): string {
   return names.join(' ')
 }
 
-function newReader({ relation, parents, ...list }: Omit<Related, 'id'>): Reader {
+function newReader({ relation, parents, where }: Omit<Related, 'id'>, query: object): Reader {
   const read = async (ids: readonly string[], select: object) => {
     const found = await parents({ where: { id: { in: [...ids] } }, select: { id: true, ...select } } as never)
     return new Map((found as readonly Parent[]).map((parent) => [parent.id, parent]))
   }
   return {
     pages: new DataLoader(async (ids: readonly string[]) => {
-      const found = await read(ids, { [relation]: pageQuery(list) })
+      const found = await read(ids, { [relation]: query })
       return ids.map((id) => (found.get(id) as Record<string, object[]> | undefined)?.[relation] ?? [])
     }),
     totals: new DataLoader(async (ids: readonly string[]) => {
-      const found = await read(ids, { _count: { select: { [relation]: { where: list.where } } } })
+      const found = await read(ids, { _count: { select: { [relation]: { where } } } })
       return ids.map((id) => found.get(id)?._count[relation] ?? 0)
     }),
   }
