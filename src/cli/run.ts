@@ -112,7 +112,7 @@ export async function run(args: readonly string[]): Promise<number> {
 function split(args: readonly string[]): { name: string; rest: string[] } {
   for (const words of [2, 1]) {
     const name = args.slice(0, words).join(' ')
-    if (name in COMMANDS) return { name, rest: args.slice(words) }
+    if (Object.hasOwn(COMMANDS, name)) return { name, rest: args.slice(words) }
   }
   return { name: args.filter((arg) => !arg.startsWith('-')).join(' '), rest: [] }
 }

@@ -104,11 +104,14 @@ it('PLAT-23, 36 a webhook’s secret stands in the answer that made it, and in n
   const shown: unknown[] = [await owner.mutate('webhookUpdate', { id, url: 'https://10.0.0.1/' }, '__typename')]
   const failed =
     '{ webhooks(first: 5) { nodes { id url secretHint deliveries(first: 5) { nodes { id state lastError attempts { errorMessage } } } } } }'
-  await vi.waitFor(async () => {
-    const answer = await owner.run(failed)
-    expect(JSON.stringify(answer)).toContain('no connection')
-    shown.push(answer)
-  })
+  await vi.waitFor(
+    async () => {
+      const answer = await owner.run(failed)
+      expect(JSON.stringify(answer)).toContain('no connection')
+      shown.push(answer)
+    },
+    { timeout: 15_000 },
+  )
   shown.push(await owner.mutate('webhookDeliveryRedeliver', { id: delivery.id }))
   const secrets: string[] = [made.secret, rotated.secret]
   for (const secret of secrets) {

@@ -96,7 +96,7 @@ describe('DESIGN §4 leased work', () => {
       { bus, log },
     )
     ring()
-    await vi.waitUntil(() => units.length === 0)
+    await vi.waitUntil(() => units.length === 0, { timeout: 15_000 })
     const stopping = workers.stop(300)
     units.push('late')
     quick.resolve()

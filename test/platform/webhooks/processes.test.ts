@@ -115,7 +115,7 @@ it('PLAT-41 after kill -9 between the answer and its record there is a second at
     const rows = await hooks.untilDeliveries(endpoint, all('delivered', 2))
     expect(rows[0]).toMatchObject({ attempts: 2 })
     expect(await hooks.attempts(row!)).toMatchObject([{ attempt: 2, status: 'succeeded' }])
-    await vi.waitFor(() => expect(endpoint.receiver.received).toHaveLength(3))
+    await vi.waitFor(() => expect(endpoint.receiver.received).toHaveLength(3), { timeout: 15_000 })
   } finally {
     await second?.kill()
     await hooks.close()
@@ -141,7 +141,9 @@ it('PLAT-74 on SIGTERM what is being sent is awaited; what does not end is given
     for (const space of spaces) await hooks.fact(space)
     await Promise.all([quick.receiver.until(1), stuck.receiver.until(1)])
     const stopped = server.stop()
-    await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`).catch(() => null))?.status !== 200)
+    await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`).catch(() => null))?.status !== 200, {
+      timeout: 15_000,
+    })
     held.resolve()
     expect(await stopped).toBe(0)
     expect(await hooks.deliveries(quick)).toMatchObject([{ state: 'delivered', attempts: 1, locked_by: null }])
