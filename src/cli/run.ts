@@ -96,7 +96,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const json = args.includes('--json')
   try {
     const { name, rest } = split(args)
-    const entry = COMMANDS[name]
+    const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (!entry) return help(name)
     const { command } = await entry.load()
     const values = parse(command, rest, usageOf(name))
