@@ -3,8 +3,9 @@ import type { Actor, Asker, TestRoom } from '../support/actor.ts'
 import type { App } from '../support/app.ts'
 import type { GraphqlClient } from '../support/client.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { plantAgent, plantMailed, plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
+import { plantAgent, plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
 import { plantCalls, plantKey, plantSelf } from './plant-keys.ts'
+import { plantMailed, plantRetried } from './plant-unseen.ts'
 import { Planted } from './planted.ts'
 
 export type Caller = {
@@ -93,6 +94,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   await world.sql(`UPDATE rooms.room_presence SET last_seen_at = now() + interval '1 day'`) // nobody goes meanwhile
   for (const [name, person] of people) await plantPerson(world, planted, name, person)
   await plantMailed(world, planted, world.owner)
+  await plantRetried(world, planted, member)
   await plantSelf(world, planted, 'robot', robot)
   await plantCalls(world, planted, 'robot', robot)
   await plantCalls(world, planted, 'other', mate)

@@ -1,10 +1,8 @@
 import { newId } from '../../src/lib/type-id.ts'
 import type { Actor, TestRoom } from '../support/actor.ts'
 import { type TestSpace, uuidOf, type World } from '../support/world.ts'
+import { UNSEEN } from './plant-unseen.ts'
 import type { Planted } from './planted.ts'
-
-/** What no query shows to anybody. */
-const UNSEEN = 'unseen'
 
 export async function plantPerson(world: World, planted: Planted, name: string, person: Actor): Promise<void> {
   const isAgent = person.sessionId === ''
@@ -40,19 +38,6 @@ export async function plantPerson(world: World, planted: Planted, name: string, 
     person.sessionId,
     planted.mark(`origin:${name}`, 'Session.ip', (mark) => `2001:db8::9${mark.slice(-3)}`),
     planted.mark(`origin:${name}`, 'Session.userAgent'),
-  ])
-}
-
-/** What signing in by mail leaves behind, which no query shows. */
-export async function plantMailed(world: World, planted: Planted, { orgId, userId }: Actor): Promise<void> {
-  await world.sql(
-    `INSERT INTO identity.login_tokens (org_id, user_id, purpose, token_hash, expires_at, user_agent)
-     VALUES ($1, $2, 'sign_in', sha256('planted'), now() + interval '1 day', $3)`,
-    [orgId, userId, planted.mark(UNSEEN, 'LoginToken.userAgent')],
-  )
-  await world.sql('INSERT INTO identity.waitlist (email, note) VALUES ($1, $2)', [
-    planted.mark(UNSEEN, 'Waitlist.email', (mark) => `${mark}@example.org`),
-    planted.mark(UNSEEN, 'Waitlist.note'),
   ])
 }
 
@@ -239,8 +224,14 @@ async function plantEvent(
   planted.id(`log:${realm}`, 'AuditEvent', event)
   await world.sql(
     `INSERT INTO platform.audit_events (org_id, id, category, event_type, actor_kind, target_kind, target_id, space_id,
-       room_id, space_slug, payload) VALUES ($1, $2, 'activity', $3, 'system', $4, $5, $6, $7, $8, $9)`,
-    [orgId, event, storyId ? 'story.added' : 'room.ended', kind, id, uuid, roomId, slug, storyId ? { storyId } : {}],
+       room_id, space_slug, payload, reason, org_slug)
+     VALUES ($1, $2, 'activity', $3, 'system', $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      ...[orgId, event, storyId ? 'story.added' : 'room.ended', kind, id, uuid, roomId, slug],
+      storyId ? { storyId } : {},
+      planted.mark(`log:${realm}`, 'AuditEvent.reason'),
+      planted.mark(`log:${realm}`, 'AuditEvent.orgSlug'),
+    ],
   )
   return event
 }

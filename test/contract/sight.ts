@@ -33,6 +33,7 @@ export class Sight {
     if (/^(audit|activity)/.test(root) && inCursor) return what === 'AuditEvent.uuid'
     if (root === 'orgSessions' && inCursor) return what === 'Session.uuid'
     if (at === 'User.email' || at === 'Session.id') return at === what
+    if (/^AuditEvent\.(reason|orgSlug)$/.test(what)) return at === what
     return at.startsWith('AuditEvent.') && /^(\w+\.(id|uuid)|Space\.(slug|name))$/.test(what)
   }
 
