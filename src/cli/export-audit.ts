@@ -1,5 +1,5 @@
 import { type Command, required } from './command.ts'
-import { exportSnapshot } from './export-snapshot.ts'
+import { exportSnapshot, shown } from './export-snapshot.ts'
 import { withDatabase } from './with-database.ts'
 
 const LOG = 'platform.audit_events'
@@ -12,6 +12,6 @@ export const command: Command = {
     const manifest = await withDatabase((database) =>
       exportSnapshot(database, { org, folder, what: 'audit', tables: (all) => all.filter(({ name }) => name === LOG) }),
     )
-    terminal.print(`Exported ${manifest.files[0]?.rows ?? 0} events of ${manifest.org.slug}.`, manifest)
+    terminal.print(`Exported ${manifest.files[0]?.rows ?? 0} events of ${manifest.org.slug}.`, shown(manifest))
   },
 }

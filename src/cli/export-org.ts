@@ -1,5 +1,5 @@
 import { type Command, required } from './command.ts'
-import { exportSnapshot } from './export-snapshot.ts'
+import { exportSnapshot, shown } from './export-snapshot.ts'
 import { withDatabase } from './with-database.ts'
 
 /** Writes everything an org has, but secrets and what is personal, to a folder (PLAT-81). */
@@ -11,6 +11,6 @@ export const command: Command = {
       exportSnapshot(database, { org, folder, what: 'org', tables: (all) => all }),
     )
     const rows = manifest.files.reduce((sum, file) => sum + file.rows, 0)
-    terminal.print(`Exported ${rows} rows of ${manifest.org.slug} in ${manifest.files.length} files.`, manifest)
+    terminal.print(`Exported ${rows} rows of ${manifest.org.slug} in ${manifest.files.length} files.`, shown(manifest))
   },
 }

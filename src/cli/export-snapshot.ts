@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Database } from '../db/database.ts'
 import { withClient } from '../db/with-client.ts'
-import { decodeId } from '../graphql/ids.ts'
+import { decodeId, encodeId } from '../graphql/ids.ts'
 import { recordExport } from '../identity/index.ts'
 import { RefusedError } from './command.ts'
 import { type Manifest, openFolder, writeManifest, writeTable } from './export-files.ts'
@@ -57,3 +57,6 @@ function idOf(text: string): string | null {
   const decoded = decodeId(text)
   return decoded?.typename === 'Org' ? decoded.id : null
 }
+
+/** For the terminal, where ids are those of the API; in the files they are those of the rows. */
+export const shown = ({ org, ...manifest }: Manifest) => ({ org: { ...org, id: encodeId('Org', org.id) }, ...manifest })
