@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs'
-import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operation } from '../../src/db/operation.ts'
 import { makeSignInToken } from '../../src/identity/sign-in/make-token.ts'
 import { startApp } from '../support/app.ts'
+import { launchChromium, NO_CHROMIUM } from '../support/chromium.ts'
 import { createWorld, type World } from '../support/world.ts'
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-)
 
 let world: World
 beforeAll(async () => {
@@ -41,12 +36,12 @@ describe('the page that mailed links lead to', () => {
     expect((await fetch(`${world.app.url}/sign-in`, { method: 'POST' })).status).toBe(404)
   })
 
-  it.skipIf(!CHROMIUM)(
+  it.skipIf(NO_CHROMIUM)(
     'ID-25 spends nothing when it is opened, and signs in by its button',
     { timeout: 60_000 },
     async () => {
       const { token } = await newToken()
-      const browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
+      const browser = await launchChromium()
       try {
         const tab = await browser.newPage()
         const foreign: string[] = []
