@@ -3,8 +3,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Addresses } from '../../src/lib/egress/addresses.ts'
-import { Egress, type Resolve } from '../../src/lib/egress/client.ts'
+import { Egress } from '../../src/lib/egress/client.ts'
 import { EgressError } from '../../src/lib/egress/errors.ts'
+import type { Resolve } from '../../src/lib/egress/resolve.ts'
 
 const REFUSED = [
   '127.0.0.1',
@@ -267,6 +268,24 @@ describe('PLAT-47, 48 the guarded client', () => {
     expect(await faultOf(inside, 'http://127.0.0.1:1/')).toBe('connection')
     const stopped = AbortSignal.abort()
     expect(await faultOf(inside, `http://127.0.0.1:${port}/`, { signal: stopped })).toBe('cancelled')
+  })
+
+  it('PLAT-42, 47 asks for a name once at a time and no longer than it takes to connect', async () => {
+    let asked = 0
+    const silent = new Egress({
+      allow: [],
+      connectTimeout: 100,
+      resolve: () => {
+        asked += 1
+        return new Promise(() => {})
+      },
+    })
+    const url = 'https://silent.test/'
+    const faults = await Promise.all(Array.from({ length: 20 }, () => faultOf(silent, url, { timeout: 5_000 })))
+    expect(new Set(faults)).toEqual(new Set(['timeout']))
+    expect((await silent.check(url))?.href).toBe(url) // it may come to have an address
+    expect(asked).toBe(1)
+    await silent.close()
   })
 
   it('PLAT-47 says of what it was refused nothing but that', async () => {

@@ -1,13 +1,9 @@
-import { lookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { Agent, type Dispatcher, request } from 'undici'
 import { Addresses } from './addresses.ts'
 import { EgressError, egressErrorOf } from './errors.ts'
+import { boundedResolve, type Resolve, resolveAll } from './resolve.ts'
 import { literalOf, receiverUrl } from './url.ts'
-
-type Resolved = { address: string; family: number }
-/** All addresses of a name. */
-export type Resolve = (hostname: string) => Promise<readonly Resolved[]>
 
 export type EgressOptions = {
   /** Ranges of the operator's own receivers, in CIDR notation. */
@@ -37,7 +33,6 @@ export type EgressAnswer = {
 }
 
 const CONNECT_TIMEOUT = 3_000
-const resolveAll: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true })
 
 /**
  * The one client for addresses that callers give (PLAT-48). It reaches public addresses and those the operator allows:
@@ -51,7 +46,7 @@ export class Egress {
 
   constructor({ allow, connectTimeout = CONNECT_TIMEOUT, resolve = resolveAll }: EgressOptions) {
     this.#addresses = new Addresses(allow)
-    this.#resolve = resolve
+    this.#resolve = boundedResolve(resolve, connectTimeout)
     const agent = (protocol: string) =>
       new Agent({
         connect: { lookup: this.#lookup(protocol), timeout: connectTimeout },
