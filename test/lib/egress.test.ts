@@ -128,7 +128,7 @@ async function faultOf(egress: Egress, url: string, more: object = {}): Promise<
   return error.fault
 }
 
-describe('PLAT-47, 48 the guarded client', () => {
+describe('PLAT-47, PLAT-48 the guarded client', () => {
   it('PLAT-47 refuses every spelling of an address before it connects', async () => {
     paths.length = 0
     answer = (response) => response.end()

@@ -33,8 +33,8 @@ const typesOf = (rows: DeliveryRow[]) => rows.map(({ event_type }) => event_type
 /** The feed waits for whoever writes anywhere in the cluster. */
 const PATIENCE = { timeout: 15_000, interval: 50 }
 
-describe('PLAT-39, 40 what is sent', () => {
-  it('PLAT-39, 40 is the event as its projection has it, signed by the one secret', async () => {
+describe('PLAT-39, PLAT-40 what is sent', () => {
+  it('PLAT-39, PLAT-40 is the event as its projection has it, signed by the one secret', async () => {
     const space = await hooks.space()
     const endpoint = await hooks.endpoint({ space })
     const { room } = await hooks.fact(space, 'Secret plan')
