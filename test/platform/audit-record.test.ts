@@ -192,7 +192,7 @@ describe('the table', () => {
     for (const statement of [
       `UPDATE platform.audit_events SET reason = 'forged'`,
       'DELETE FROM platform.audit_events',
-      'TRUNCATE platform.audit_events',
+      'TRUNCATE platform.audit_events CASCADE',
     ]) {
       await expect(connectAsApp(statement)).rejects.toMatchObject({ code: '42501' })
       await expect(owner.query(statement)).rejects.toMatchObject({ code: 'MH001' })
