@@ -152,10 +152,10 @@ describe('a new password', () => {
       set(person, { currentPassword: PASSWORD }),
       set(person, { currentPassword: PASSWORD, password: `${NEW} too` }),
     ])
-    expect(answers.map(({ __typename }) => __typename).toSorted()).toEqual([
-      'ConflictError',
-      'ViewerSetPasswordPayload',
-    ])
+    const types = answers.map(({ __typename }) => __typename)
+    expect(types.filter((type) => type === 'ViewerSetPasswordPayload')).toHaveLength(1)
+    // Whoever comes so late that the other has ended already brings a password that is not the current one any more.
+    expect(types.filter((type) => type === 'ConflictError' || type === 'InvalidInputError')).toHaveLength(1)
   })
 })
 
