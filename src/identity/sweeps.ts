@@ -1,6 +1,5 @@
-import { operation } from '../db/operation.ts'
 import { sqlOne } from '../db/sql.ts'
-import { drainInPasses, type Sweep } from '../queue/sweeps.ts'
+import { prune, type Sweep } from '../queue/sweeps.ts'
 import { flushKeyUse } from './api-key/key-use.ts'
 import { carryOutPurges } from './org/carry-out-purges.ts'
 import { identitySettings } from './settings.ts'
@@ -12,24 +11,20 @@ const NONCES_A_PASS = 10_000
 /** Removes sign-ins that ended more than 30 days ago; they opened nothing since (ID-20). */
 export function pruneSessions(): Promise<number> {
   const { idle, max } = identitySettings().sessionLife
-  return drainInPasses(ROWS_A_PASS, () =>
-    operation('sweep', {}, async () => {
-      const { removed } = await sqlOne<{ removed: number }>`
-        SELECT identity.maint_prune_identity(${ROWS_A_PASS},
-          ${idle}::float8 * interval '1 ms', ${max}::float8 * interval '1 ms') AS removed`
-      return removed
-    }),
+  return prune(
+    ROWS_A_PASS,
+    (bound) => sqlOne<{ removed: number }>`
+        SELECT identity.maint_prune_identity(${bound},
+          ${idle}::float8 * interval '1 ms', ${max}::float8 * interval '1 ms') AS removed`,
   )
 }
 
 /** Nonces of intents that ended more than two minutes ago (ID-49), the oldest first. */
 export function pruneIntentNonces(): Promise<number> {
-  return drainInPasses(NONCES_A_PASS, () =>
-    operation('sweep', {}, async () => {
-      const { removed } = await sqlOne<{ removed: number }>`
-        SELECT identity.maint_prune_intent_nonces(${NONCES_A_PASS}) AS removed`
-      return removed
-    }),
+  return prune(
+    NONCES_A_PASS,
+    (bound) => sqlOne<{ removed: number }>`
+        SELECT identity.maint_prune_intent_nonces(${bound}) AS removed`,
   )
 }
 

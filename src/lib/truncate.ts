@@ -1,12 +1,8 @@
-import { type Json, MAX_DEPTH, redact, TRUNCATED } from './redact.ts'
+import { type Json, MAX_DEPTH, TRUNCATED } from './redact.ts'
 import { firstCodePoints } from './text.ts'
 
 const MAX_STORED_BYTES = 4096
 const LEAF_LENGTH = 256
-
-/** What may be stored or shown of a value from outside: redacted first, so that no cut hides a secret from the redactor, then bounded. */
-export const redactAndTruncate = (value: unknown, maxBytes = MAX_STORED_BYTES): Json =>
-  truncate(redact(value), maxBytes)
 
 /** Bounds a value to `maxBytes` of JSON in UTF-8, at least 32 (PLAT-24): long strings are cut, then trailing members dropped. */
 export function truncate(value: Json, maxBytes = MAX_STORED_BYTES): Json {

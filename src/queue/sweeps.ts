@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { operation } from '../db/operation.ts'
 import { sweepFailures } from '../lib/metrics.ts'
 
 /** Runs one piece of a sweep and answers for its errors, so that one that fails keeps none of the others from running. */
@@ -59,4 +60,9 @@ export async function drainInPasses(bound: number, pass: () => Promise<number>):
   let gone = 0
   for (let removed = bound; removed === bound; gone += removed) removed = await pass()
   return gone
+}
+
+/** The same by a function of the database that says how many rows it removed; each pass is a sweep operation of its own. */
+export function prune(bound: number, pass: (bound: number) => Promise<{ removed: number }>): Promise<number> {
+  return drainInPasses(bound, async () => (await operation('sweep', {}, () => pass(bound))).removed)
 }

@@ -118,6 +118,15 @@ describe('the log of tool calls', () => {
     expect(app.log()).not.toContain(CANARY)
   })
 
+  it('PLAT-24 redacts before it cuts, so no cut hides a secret from the redactor', () => {
+    for (let lead = 230; lead < 260; lead++) {
+      const text = `${'x'.repeat(lead)} mhs_c4n4ryc4n4ry ${'y'.repeat(5000)}`
+      expect(JSON.stringify(storedArguments({ text }))).not.toContain('c4n4')
+      const json = JSON.stringify({ pad: 'x'.repeat(lead), password: 'c4n4ry', rest: 'y'.repeat(5000) })
+      expect(JSON.stringify(storedArguments({ json }))).not.toContain('c4n4')
+    }
+  })
+
   it('PLAT-24 keeps at most 4 KiB, to the byte and between code points', async () => {
     const shapes: Json[] = [
       { text: '😀'.repeat(3000) },
