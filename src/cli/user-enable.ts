@@ -1,19 +1,4 @@
-import { encodeId } from '../graphql/ids.ts'
-import { setUserDisabled } from '../identity/index.ts'
-import type { Command } from './command.ts'
-import { namedUser } from './named-user.ts'
-import { withDatabase } from './with-database.ts'
+import { settingUserDisabled } from './setting-user-disabled.ts'
 
 /** Lets somebody in again who was shut out. */
-export const command: Command = {
-  options: {},
-  argument: 'user',
-  async run(values, terminal) {
-    const { userId, changed } = await withDatabase(async () => {
-      const userId = await namedUser(values)
-      return { userId, changed: await setUserDisabled(userId, false) }
-    })
-    const id = encodeId('User', userId)
-    terminal.print(changed ? `${id} is let in again.` : `Nothing to change about ${id}.`, { user: { id }, changed })
-  },
-}
+export const command = settingUserDisabled(false, 'let in again')

@@ -3,9 +3,9 @@ import { sql } from '../../db/sql.ts'
 import type { Caller, SessionCaller } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
-import { newId } from '../../lib/type-id.ts'
 import { deliver, newCredentials, type SignedIn } from '../session/delivery.ts'
 import { holdMembership, lockPerson } from '../session/lock-person.ts'
+import { newSession } from '../session/new-session.ts'
 import { endSurplusSessions, openSession } from '../session/open-session.ts'
 import { findHandoff, type HandoffRow, useHandoff } from '../session/preauth.ts'
 import { EmbedPending } from './pending.ts'
@@ -29,15 +29,8 @@ export async function redeemHandoff(
   if (!handoff.user_id || !handoff.org_id) throw new EmbedPending(handoff.expires_at.toISOString())
 
   const credentials = newCredentials('BEARER', context)
-  const caller: SessionCaller = {
-    kind: 'session',
-    orgId: handoff.org_id,
-    userId: handoff.user_id,
-    sessionId: newId(),
-    account: 'registered',
-    standing: 'PARTICIPANT',
-    embedded: true,
-  }
+  const somebody = { orgId: handoff.org_id, userId: handoff.user_id, account: 'registered' } as const
+  const caller = newSession({ ...somebody, standing: 'PARTICIPANT', embedded: true })
   await operation('write', { orgId: caller.orgId, userId: caller.userId }, async () => {
     const mayCome =
       (await lockPerson(caller.userId)) &&

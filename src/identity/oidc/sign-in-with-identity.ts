@@ -1,12 +1,12 @@
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
-import type { SessionCaller } from '../../graphql/caller.ts'
 import { newId } from '../../lib/type-id.ts'
 import { record } from '../../platform/index.ts'
 import { memberJoined } from '../membership/events.ts'
 import { takeIn } from '../membership/person.ts'
 import { signInFailed } from '../session/events.ts'
 import { holdMembership, lockPerson } from '../session/lock-person.ts'
+import { newMemberSession, newSession } from '../session/new-session.ts'
 import { endSurplusSessions, openSession, type SessionMaking } from '../session/open-session.ts'
 import { findOrg, findPerson, findPersonByIdentity } from '../session/preauth.ts'
 import { standingOfRole } from '../session/standing.ts'
@@ -44,11 +44,12 @@ async function signInLinked(identity: Identity, { requestId, ...making }: Making
     throw new OidcFault('SIGN_IN_FAILED')
   }
   await operation('write', { orgId, userId, requestId }, async () => {
-    const caller = { ...sessionOf(orgId, userId), standing: null }
     const holds =
-      (await lockPerson(userId)) && (await isLinked(userId, identity)) && (await holdMembership(caller)) !== null
+      (await lockPerson(userId)) &&
+      (await isLinked(userId, identity)) &&
+      (await holdMembership({ orgId, userId })) !== null
     if (!holds) throw new OidcFault('SIGN_IN_FAILED') // disabled, unlinked or revoked meanwhile
-    const member = { ...caller, standing: standingOfRole(await useMembership(orgId, userId)) }
+    const member = await newMemberSession(orgId, userId)
     await endSurplusSessions(member)
     await openSession(member, { method: 'oidc', ...making })
   })
@@ -77,7 +78,7 @@ async function join(
   const { org_id: orgId } = org
   const { role } = autoJoin
   const userId = newId()
-  const caller = { ...sessionOf(orgId, userId), standing: standingOfRole(role) }
+  const caller = newSession({ orgId, userId, account: 'registered', standing: standingOfRole(role) })
   const joined = operation('write', { orgId, userId, requestId }, async () => {
     await takeIn(orgId, { userId, made: { email, displayName, passwordHash: null } }, role)
     await sql`
@@ -103,12 +104,3 @@ function recordFault(orgId: string, userId: string, requestId: string): Promise<
     }),
   )
 }
-
-const sessionOf = (orgId: string, userId: string): Omit<SessionCaller, 'standing'> => ({
-  kind: 'session',
-  orgId,
-  userId,
-  sessionId: newId(),
-  account: 'registered',
-  embedded: false,
-})

@@ -1,11 +1,12 @@
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
-import type { Caller, SessionCaller } from '../../graphql/caller.ts'
+import type { Caller } from '../../graphql/caller.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
 import { invalidInput, NotFoundError } from '../../graphql/errors.ts'
 import { displayNameFault } from '../../lib/text.ts'
 import { newId } from '../../lib/type-id.ts'
 import { type Delivery, deliver, newCredentials, type SignedIn } from './delivery.ts'
+import { newSession } from './new-session.ts'
 import { openSession } from './open-session.ts'
 import { findOrg } from './preauth.ts'
 import { requireAddressLimit } from './require-address-limit.ts'
@@ -27,15 +28,7 @@ export async function createAnonymousSession(
 
   const org = await findOrg(orgSlug)
   if (!org?.allow_anonymous || org.status !== 'active') throw new NotFoundError('orgSlug')
-  const caller: SessionCaller = {
-    kind: 'session',
-    orgId: org.org_id,
-    userId: newId(),
-    sessionId: newId(),
-    account: 'anonymous',
-    standing: 'PARTICIPANT',
-    embedded: false,
-  }
+  const caller = newSession({ orgId: org.org_id, userId: newId(), account: 'anonymous', standing: 'PARTICIPANT' })
   await operation('write', scopeOf(caller), async () => {
     const [open] = await sql`
       SELECT FROM identity.orgs WHERE id = ${caller.orgId} AND status = 'active' AND allow_anonymous FOR SHARE`

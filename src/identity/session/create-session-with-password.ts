@@ -3,18 +3,16 @@ import type { Caller, SessionCaller } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import { requestError } from '../../graphql/request-errors.ts'
-import { newId } from '../../lib/type-id.ts'
 import { identitySettings } from '../settings.ts'
 import { emailOf } from '../user/email.ts'
 import { countedAttempt } from './counted-attempt.ts'
 import { type Credentials, type Delivery, deliver, newCredentials, type SignedIn } from './delivery.ts'
 import { SIGN_IN_FAILED, SignInFailedError } from './errors.ts'
 import { holdMembership } from './lock-person.ts'
+import { newMemberSession } from './new-session.ts'
 import { endSurplusSessions, openSession } from './open-session.ts'
 import { hashPassword, needsRehash, PasswordBusyError } from './password.ts'
 import { confirmPassword, findOrg } from './preauth.ts'
-import { standingOfRole } from './standing.ts'
-import { useMembership } from './use-membership.ts'
 import { type Verified, verifiedPerson } from './verified-person.ts'
 
 type PasswordSignIn = { email: string; password: string; orgSlug?: string | undefined; delivery?: Delivery | undefined }
@@ -69,16 +67,7 @@ function signIn(
     // Whoever revokes the membership waits and finds the session, or has come first.
     const holds = (await holdMembership({ orgId, userId })) !== null
     if (!holds) throw requestError('UNAUTHENTICATED', { message: SIGN_IN_FAILED })
-    const role = await useMembership(orgId, userId)
-    const caller: SessionCaller = {
-      kind: 'session',
-      orgId,
-      userId,
-      sessionId: newId(),
-      account: 'registered',
-      standing: standingOfRole(role),
-      embedded: false,
-    }
+    const caller = await newMemberSession(orgId, userId)
     await endSurplusSessions(caller)
     await openSession(caller, { method: 'password', credentials, client: context.client })
     return caller

@@ -4,6 +4,7 @@ import { invalidInput, NotFoundError } from '../../graphql/errors.ts'
 import { cleanText, displayNameFault } from '../../lib/text.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { Actor } from '../../platform/index.ts'
+import { newSession } from './new-session.ts'
 import { openSession, type SessionMaking } from './open-session.ts'
 import { type EndedSession, recordRevoked } from './record-revoked.ts'
 
@@ -66,13 +67,5 @@ export async function endLinkSessions(link: Pick<GuestLink, 'orgId' | 'linkId'>,
 const openGuestSession = (guest: SessionCaller, { linkId, expiresAt }: GuestLink, making: SessionMaking) =>
   openSession(guest, { ...making, method: 'guest_link', linkId, until: { at: expiresAt } })
 
-const guestOf = ({ orgId, roomId }: GuestLink, userId: string): SessionCaller => ({
-  kind: 'session',
-  orgId,
-  userId,
-  sessionId: newId(),
-  account: 'guest',
-  standing: 'GUEST',
-  embedded: false,
-  roomId,
-})
+const guestOf = ({ orgId, roomId }: GuestLink, userId: string): SessionCaller =>
+  newSession({ orgId, userId, account: 'guest', standing: 'GUEST', roomId })

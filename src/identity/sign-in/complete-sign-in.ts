@@ -1,11 +1,11 @@
 import { sql } from '../../db/sql.ts'
 import type { SessionCaller } from '../../graphql/caller.ts'
 import type { ClientFacts } from '../../graphql/context.ts'
-import { newId } from '../../lib/type-id.ts'
 import { record } from '../../platform/index.ts'
 import { memberJoined } from '../membership/events.ts'
 import type { Role } from '../membership/role.ts'
 import type { Credentials } from '../session/delivery.ts'
+import { newSession } from '../session/new-session.ts'
 import { endSurplusSessions, openSession } from '../session/open-session.ts'
 import { standingOfRole } from '../session/standing.ts'
 import { useMembership } from '../session/use-membership.ts'
@@ -61,15 +61,7 @@ export async function completeSignIn(
     await sql`UPDATE identity.memberships SET joined_at = now() WHERE org_id = ${orgId} AND user_id = ${userId}`
   }
   const role = await useMembership(orgId, userId)
-  const caller: SessionCaller = {
-    kind: 'session',
-    orgId,
-    userId,
-    sessionId: newId(),
-    account: 'registered',
-    standing: standingOfRole(role),
-    embedded: false,
-  }
+  const caller = newSession({ orgId, userId, account: 'registered', standing: standingOfRole(role) })
   if (purpose === 'invite') {
     await record(caller, memberJoined, { target: { kind: 'User', id: userId }, payload: { role: role as Role } })
   }
