@@ -1,5 +1,6 @@
-import { currentOperation, Lane, type OperationKind, type Scope } from './operation.ts'
+import { currentOperation, Lane } from './operation.ts'
 import { statementName } from './prisma.ts'
+import type { OperationKind, Scope } from './scope.ts'
 
 /** Runs one statement in the caller's operation and returns its rows. Values are always parameters, never text. */
 export function sql<Row extends object>(strings: TemplateStringsArray, ...values: unknown[]): Promise<Row[]> {

@@ -1,4 +1,4 @@
-import type { Scope } from '../db/operation.ts'
+import type { Scope } from '../db/scope.ts'
 import type { Caller } from './caller.ts'
 
 /** What one operation knows of its caller and its transport. Each subscription event has a fresh one (PLAT-5). */

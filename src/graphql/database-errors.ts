@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { AbortedTransactionError } from '../db/operation.ts'
 import { PoolExhaustedError } from '../db/pool.ts'
+import { AbortedTransactionError } from '../db/transaction.ts'
 import {
   ConflictError,
   type DomainError,

@@ -1,5 +1,6 @@
 import type { Repeater } from '@repeaterjs/repeater'
-import { operation, type Scope } from '../../db/operation.ts'
+import { operation } from '../../db/operation.ts'
+import type { Scope } from '../../db/scope.ts'
 import type { Where } from '../../graphql/comparators.ts'
 import { currentBus } from '../../live/current-bus.ts'
 import { sourceOf } from '../../live/source.ts'
