@@ -120,6 +120,21 @@ function fieldCost(
   return { field: count, multiplier: count }
 }
 
+type FindUnique = (id: string, context: Context) => Record<string, unknown>
+const found = new Map<string, FindUnique>()
+const { prismaNode } = builder
+builder.prismaNode = function noted(this: typeof builder, type: never, options: never) {
+  found.set(type, (options as { findUnique: FindUnique }).findUnique)
+  return prismaNode.call(this, type, options)
+} as typeof prismaNode
+
+/** How one node of the type is found, and that only by whoever may see it. */
+export function findUniqueOf(type: NodeName): FindUnique {
+  const findUnique = found.get(type)
+  if (!findUnique) throw new Error(`${type} is no node.`)
+  return findUnique
+}
+
 builder.queryType({ description: 'Reads. All of one document see the same snapshot of the database.' })
 builder.mutationType({
   description: 'Changes, one after the other; each answers with its payload or one of its errors.',

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
-import type { GraphQLResolveInfo } from 'graphql'
 import { type Connection, type Listing, pageQuery } from './connection.ts'
 import { keysetPage } from './keyset.ts'
+import { oncePerPlace } from './once-per-place.ts'
 
 type Parent = { id: string; _count: Record<string, number> }
 type Related = Listing & {
@@ -20,31 +20,9 @@ type Reader = { pages: DataLoader<string, object[]>; totals: DataLoader<string, 
 export async function relatedPage<Row extends object>({ id, ...list }: Related): Promise<Connection<Row>> {
   // Of each parent, though the first one's is what is read: by it Pothos knows that the rows have what is selected of them.
   const query = pageQuery(list)
-  const { pages, totals } = readerOf(list, query)
+  const { pages, totals } = oncePerPlace(list.info, 'page', () => newReader(list, query))
   const rows = (await pages.load(id)) as Row[]
   return { ...keysetPage(rows, list.args, list.order), total: () => totals.load(id) }
-}
-
-const readers = new WeakMap<object, Map<string, Reader>>()
-
-/** One for each place of a list in the answer, since all rows there have its arguments and its selection. */
-function readerOf(list: Omit<Related, 'id'>, query: object): Reader {
-  const execution = list.info.variableValues // an object that every execution has of its own
-  const ofExecution = readers.get(execution) ?? new Map<string, Reader>()
-  readers.set(execution, ofExecution)
-  const place = placeOf(list.info)
-  const reader = ofExecution.get(place) ?? newReader(list, query)
-  ofExecution.set(place, reader)
-  return reader
-}
-
-/** Names of fields and types on the way from the root; places in lists left out. */
-function placeOf({ path }: GraphQLResolveInfo): string {
-  const names: string[] = []
-  for (let at: typeof path | undefined = path; at; at = at.prev) {
-    if (typeof at.key === 'string') names.push(`${at.typename}.${at.key}`)
-  }
-  return names.join(' ')
 }
 
 function newReader({ relation, parents, where }: Omit<Related, 'id'>, query: object): Reader {

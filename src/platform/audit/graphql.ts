@@ -1,6 +1,7 @@
 import { builder, callerOf } from '../../graphql/builder.ts'
 import { connectionType } from '../../graphql/connection.ts'
 import { encodeId, isNodeName } from '../../graphql/ids.ts'
+import { nodeById } from '../../graphql/node-by-id.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
 import { visibleEvents } from './access.ts'
 import { cursorOf } from './cursor.ts'
@@ -40,10 +41,12 @@ builder.prismaNode('AuditEvent', {
       description: 'Id of what it was done to, also when that is gone.',
       resolve: ({ targetKind: kind, targetId: id }) => (id && isNodeName(kind) ? encodeId(kind, id) : null),
     }),
-    target: t.node({
+    target: t.field({
+      type: builder.nodeInterfaceRef(),
+      nullable: true,
       ...perViewer('What it was done to; null when it is gone or not the caller’s to see.'),
-      id: ({ targetKind: kind, targetId: id }, _args, _context, info) =>
-        id && isNodeName(kind) && info.schema.getType(kind) ? encodeId(kind, id) : null,
+      resolve: ({ targetKind: kind, targetId: id }, _args, context, info) =>
+        id && isNodeName(kind) && info.schema.getType(kind) ? nodeById(context, info, kind, id) : null,
     }),
     orgSlug: t.exposeString('orgSlug', { description: 'What the org was called.' }),
     spaceSlug: t.exposeString('spaceSlug', { description: 'What the space was called; empty where there is none.' }),
