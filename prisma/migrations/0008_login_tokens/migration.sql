@@ -74,7 +74,7 @@ ALTER TABLE identity.waitlist ENABLE ROW LEVEL SECURITY;
 CREATE POLICY join_waitlist ON identity.waitlist FOR INSERT TO moothall_app WITH CHECK (true);
 GRANT INSERT (email, note) ON identity.waitlist TO moothall_app;
 
----------------------------------------------------------------------------------------- before the org is known, sweeps
+----------------------------------------------------------------------------------------------- before the org is known
 
 -- What a mailed token opens, with what decides whether it does; the app compares the times with the database's clock.
 -- role and joined_at are those of the membership it was made for, null when that is revoked.
@@ -131,37 +131,6 @@ CREATE FUNCTION identity.preauth_own_password() RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
   SELECT password_hash FROM identity.users WHERE id = nullif(current_setting('moothall.user_id', true), '')::uuid
-$$;
-
--- The sweep (ID-20): a sign-in stays for thirty days after its end, for whoever looks into a break-in, a mailed token for
--- seven. The server passes the idle and absolute lifetimes it is configured with; a row that another sweep holds is left
--- to it.
-CREATE OR REPLACE FUNCTION identity.maint_prune_identity(
-  p_limit integer, p_idle interval DEFAULT '14 days', p_max interval DEFAULT '30 days'
-) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  kept CONSTANT timestamptz := now() - interval '30 days';
-  most CONSTANT integer := least(greatest(p_limit, 0), 10000);
-  tokens integer;
-  gone integer;
-BEGIN
-  DELETE FROM identity.login_tokens WHERE (org_id, id) IN (
-    SELECT org_id, id FROM identity.login_tokens
-    WHERE expires_at < now() - interval '7 days'
-    LIMIT most
-    FOR UPDATE SKIP LOCKED);
-  GET DIAGNOSTICS tokens = ROW_COUNT;
-  DELETE FROM identity.sessions WHERE id IN (
-    SELECT id FROM identity.sessions
-    WHERE revoked_at < kept OR expires_at < kept
-      OR last_seen_at < kept - greatest(p_idle, interval '0') OR created_at < kept - greatest(p_max, interval '0')
-    LIMIT most - tokens
-    FOR UPDATE SKIP LOCKED);
-  GET DIAGNOSTICS gone = ROW_COUNT;
-  RETURN tokens + gone;
-END
 $$;
 
 GRANT EXECUTE ON FUNCTION
