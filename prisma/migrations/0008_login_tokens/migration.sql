@@ -74,7 +74,7 @@ ALTER TABLE identity.waitlist ENABLE ROW LEVEL SECURITY;
 CREATE POLICY join_waitlist ON identity.waitlist FOR INSERT TO moothall_app WITH CHECK (true);
 GRANT INSERT (email, note) ON identity.waitlist TO moothall_app;
 
------------------------------------------------------------------------------------------------ before the org is known
+---------------------------------------------------------------------------------------------- before the org is known
 
 -- What a mailed token opens, with what decides whether it does; the app compares the times with the database's clock.
 -- role and joined_at are those of the membership it was made for, null when that is revoked.
