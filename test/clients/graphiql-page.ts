@@ -73,7 +73,12 @@ export class GraphiqlPage {
 
   /** Until a pane has that text in it; blanks and breaks of lines do not count. */
   async shows(pane: Pane, text: string): Promise<void> {
-    await expect.poll(() => textOf(this.#pane(pane)), { timeout: PATIENCE }).toContain(text.replaceAll(/\s/g, ''))
+    await expect.poll(() => this.text(pane), { timeout: PATIENCE }).toContain(text.replaceAll(/\s/g, ''))
+  }
+
+  /** What a pane has in it, without blanks. */
+  text(pane: Pane): Promise<string> {
+    return textOf(this.#pane(pane))
   }
 
   #pane(pane: Pane): Locator {
