@@ -1,5 +1,6 @@
 import './deck/graphql.ts'
 import './room/graphql.ts'
+import './room/hosts-graphql.ts'
 import './room/mutations.ts'
 import './space/custody-graphql.ts'
 import './space/graphql.ts'

@@ -576,6 +576,28 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     again: 'nothing',
     refused: notThere('roomId', 'Room'),
   },
+  roomFacilitatorHandOver: {
+    by: 'host',
+    input: ({ room, member }) => ({ roomId: room.id, userId: member.id }),
+    facts: ['room.facilitator_changed'],
+    again: { code: 'FORBIDDEN' },
+    refused: { input: ({ room, newcomer }) => ({ roomId: room.id, userId: newcomer.id }), code: 'NOT_FOUND' },
+  },
+  roomCofacilitatorSet: {
+    by: 'host',
+    input: ({ room, member }) => ({ roomId: room.id, userId: member.id, on: true }),
+    facts: ['room.cofacilitator_set'],
+    again: 'nothing',
+    refused: { input: ({ room, steward }) => ({ roomId: room.id, userId: steward.id, on: true }), code: 'NOT_FOUND' },
+  },
+  roomConfigSet: {
+    by: 'host',
+    input: ({ room }) => ({ roomId: room.id, change: { autoReveal: true } }),
+    others: [({ room }) => ({ roomId: room.id, change: { openVoting: true } })],
+    facts: ['room.config_set'],
+    again: 'nothing',
+    refused: { input: () => ({ roomId: absentOf('Room'), change: { autoReveal: true } }), code: 'NOT_FOUND' },
+  },
   roomSelect: {
     by: 'host',
     input: ({ room, stories }) => ({ roomId: room.id, storyId: stories[1] }),

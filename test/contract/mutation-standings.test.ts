@@ -45,6 +45,8 @@ const HIDDEN = 'N N N N N N N N F U'
 
 const RULES: readonly [rule: string, mutations: string, inside: string, outside: string][] = [
   ['ROOM-34, 40 hosts', 'roomRename', 'ok F F F F F F F F', HIDDEN],
+  ['ROOM-35, 40 hosts', 'roomConfigSet', 'ok F F F F F F F F', HIDDEN],
+  ['ROOM-40, 44, 45 the facilitator', 'roomFacilitatorHandOver roomCofacilitatorSet', 'ok F F F F F F F F', HIDDEN],
   ['ROOM-40, 64, 65, 72 hosts', 'roomSelect roomReset roomReveal', 'ok F F F F F F F F', HIDDEN],
   ['ROOM-80 hosts', 'roomTimerStart roomTimerExtend roomTimerStop', 'ok F F F F F F F F', HIDDEN],
   ['ROOM-58, 63 hosts', 'storyUpdate storyMove storyDelete storyEstimate', 'ok F F F F F F F F', HIDDEN],

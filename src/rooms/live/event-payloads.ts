@@ -45,6 +45,7 @@ export type RoomEventPayloads = {
     previousId: string | null
     reason: (typeof FACILITATOR_REASONS)[number]
   }
+  CofacilitatorsChanged: { userIds: readonly string[] }
   ParticipantJoined: { participant: ParticipantColumns }
   ParticipantChanged: { participant: ParticipantColumns }
   ParticipantLeft: { userId: string; reason: (typeof LEAVE_REASONS)[number] }

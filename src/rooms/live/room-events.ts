@@ -62,6 +62,12 @@ event('FacilitatorChanged', 'Somebody else leads, or nobody.', (t) => ({
     resolve: ({ payload }) => payload.reason,
   }),
 }))
+event('CofacilitatorsChanged', 'Others lead beside the facilitator.', (t) => ({
+  userIds: t.globalIDList({
+    description: 'All who do so now, in the order they came.',
+    resolve: ({ payload }) => payload.userIds.map(userId),
+  }),
+}))
 for (const type of ['ParticipantJoined', 'ParticipantChanged'] as const) {
   event(
     type,

@@ -34,6 +34,12 @@ export function isHost(caller: UserCaller, room: LockedRoom): boolean {
   return mayHost(caller) && (room.facilitatorId === caller.userId || room.me.cofacilitator)
 }
 
+/** Handing the lead over and naming co-facilitators are the facilitator's alone (ROOM-40). */
+export function requireFacilitator(caller: UserCaller, room: LockedRoom): void {
+  if (mayHost(caller) && room.facilitatorId === caller.userId) return
+  throw new ForbiddenError('Only the facilitator of the room may do that.')
+}
+
 /** Ending and reopening are for the owners of the space, too (ROOM-33). */
 export function requireHostOrOwner(caller: UserCaller, room: LockedRoom): void {
   if (isHost(caller, room) || isSpaceOwner(caller, room)) return

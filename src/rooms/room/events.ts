@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineEvent, nodeId } from '../../platform/index.ts'
 import { FACILITATOR_REASONS, LEAVE_REASONS } from '../live/event-payloads.ts'
+import { POKER_SETTINGS } from '../poker/poker-room.ts'
 import { inRoom } from '../space/projection.ts'
 
 const userId = nodeId('User')
@@ -45,6 +46,13 @@ export const roomUpdated = defineEvent('room.updated', {
   projection: inRoom,
 })
 
+export const configSet = defineEvent('room.config_set', {
+  category: 'audit_only',
+  description: 'A setting of a poker room was turned on or off.',
+  payload: z.strictObject({ setting: z.enum(POKER_SETTINGS), on: z.boolean() }),
+  projection: inRoom,
+})
+
 export const facilitatorChanged = defineEvent('room.facilitator_changed', {
   category: 'audit_only',
   deliverable: true,
@@ -54,6 +62,13 @@ export const facilitatorChanged = defineEvent('room.facilitator_changed', {
     previousId: userId.nullable(),
     reason: z.enum(FACILITATOR_REASONS),
   }),
+  projection: inRoom,
+})
+
+export const cofacilitatorSet = defineEvent('room.cofacilitator_set', {
+  category: 'audit_only',
+  description: 'Somebody leads beside the facilitator, or no longer does.',
+  payload: z.strictObject({ userId, on: z.boolean() }),
   projection: inRoom,
 })
 

@@ -4,6 +4,7 @@ import { revealIfComplete } from '../poker/reveal-if-complete.ts'
 import { waitingForIds } from '../poker/waiting.ts'
 import { withdrawVote } from '../poker/withdraw-vote.ts'
 import { change, type Step } from './change.ts'
+import { dropCofacilitator } from './cofacilitators.ts'
 import { reassignedStep } from './facilitator.ts'
 import { type LockedRoom, lockRoomAsSystem } from './lock-room.ts'
 import { participantIn } from './participants.ts'
@@ -44,6 +45,8 @@ function roomsToLook({ orgId, spaceIds, userId }: MemberChange): Promise<{ id: s
     JOIN rooms.space_members AS m ON m.org_id = r.org_id AND m.space_id = r.space_id AND m.user_id = ${userId}
     WHERE r.org_id = ${orgId} AND r.space_id = ANY (${spaceIds}::uuid[]) AND (
       r.ended_at IS NULL OR r.facilitator_id = ${userId}
+      OR EXISTS (SELECT FROM rooms.room_participants AS p
+                 WHERE p.org_id = r.org_id AND p.room_id = r.id AND p.user_id = ${userId} AND p.cofacilitator)
       OR EXISTS (SELECT FROM rooms.room_presence AS p
                  WHERE p.org_id = r.org_id AND p.room_id = r.id AND p.user_id = ${userId})
       OR NOT r.revealed AND r.current_story_id IS NOT NULL
@@ -62,6 +65,7 @@ async function stepsFor(room: LockedRoom, member: MemberChange, differs: boolean
       steps.push({ type: 'RoundVotersChanged', payload: { waitingForIds: await waitingForIds(room) } })
     }
   }
+  if (!mayHost) steps.push(...(await dropCofacilitator(room, userId)))
   if (!mayHost && room.facilitatorId === userId) steps.push(await reassignedStep(room))
   return differs && spectator ? [...steps, ...(await revealIfComplete(room))] : steps
 }

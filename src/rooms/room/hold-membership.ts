@@ -11,8 +11,12 @@ export async function holdMembership({ orgId, userId }: UserCaller, spaceId: str
     WHERE org_id = ${orgId} AND space_id = ${spaceId} AND user_id = ${userId} FOR KEY SHARE`
 }
 
-/** The same by a room of the space. */
-export async function holdMembershipOfRoom({ orgId, userId, standing }: UserCaller, roomId: string): Promise<void> {
+/** The same by a room of the space; of somebody else, where the lead goes to them. */
+export async function holdMembershipOfRoom(
+  { orgId, userId: callerId, standing }: UserCaller,
+  roomId: string,
+  userId = callerId,
+): Promise<void> {
   if (standing === 'GUEST') return
   await sql`
     SELECT FROM rooms.space_members AS m JOIN rooms.rooms AS r ON r.org_id = m.org_id AND r.space_id = m.space_id
