@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { HttpJob, HttpOutcome } from './http-load.ts'
+import type { RoundsJob, RoundsOutcome, TeamsJob } from './room-load.ts'
 import type { BroadcastJob, BroadcastOutcome, SocketsJob } from './socket-load.ts'
 
 /** What the load can be told to do, and what it answers. */
@@ -10,9 +11,14 @@ export type Jobs = {
   openSockets: { job: SocketsJob; outcome: null }
   broadcast: { job: BroadcastJob; outcome: BroadcastOutcome }
   closeSockets: { job: null; outcome: null }
+  /** Seats everybody at their tables, where they stay. */
+  openTeams: { job: TeamsJob; outcome: { seconds: number } }
+  playRounds: { job: RoundsJob; outcome: RoundsOutcome }
+  closeTeams: { job: null; outcome: null }
 }
 
 export type LoadProcess = {
+  readonly pid: number
   run<Kind extends keyof Jobs>(kind: Kind, job: Jobs[Kind]['job']): Promise<Jobs[Kind]['outcome']>
   stop(): Promise<void>
 }
@@ -27,7 +33,9 @@ export function startLoad(): LoadProcess {
   child.on('message', (reply: Reply) => settle?.(reply))
   child.once('exit', () => settle?.({ fault: 'the load process ended' }))
   return {
+    pid: child.pid as number,
     async run(kind, job) {
+      if (!child.connected) throw new Error('the load process has ended')
       const reply = await new Promise<Reply>((resolve) => {
         settle = resolve
         child.send({ kind, job } satisfies Request)

@@ -9,6 +9,9 @@ export type Scale = {
   subscribers: number
   /** Events of one contender in one round of the fan-out. */
   events: number
+  /** Rooms that vote at the same time, with so many people each. */
+  rooms: number
+  people: number
 }
 
 export type Options = Scale & {
@@ -17,12 +20,16 @@ export type Options = Scale & {
   cases: string[]
   /** Where the product writes its CPU profile when it ends. */
   profile: string | undefined
+  /** Another checkout of the product, which `rooms` plays with too. */
+  baseline: string | undefined
+  /** Whether to print what the database was busy with. */
+  statements: boolean
 }
 
-const FULL: Scale = { rounds: 7, requests: 2_000, subscribers: 5_000, events: 40 }
-const QUICK: Scale = { rounds: 3, requests: 500, subscribers: 100, events: 10 }
+const FULL: Scale = { rounds: 7, requests: 2_000, subscribers: 5_000, events: 40, rooms: 100, people: 50 }
+const QUICK: Scale = { rounds: 3, requests: 500, subscribers: 100, events: 10, rooms: 10, people: 10 }
 
-export const USAGE = `npm run bench -- [--quick] [--json] [--case NAME]… [--rounds N] [--requests N] [--subscribers N] [--events N] [--profile DIR]`
+export const USAGE = `npm run bench -- [--quick] [--json] [--case NAME]… [--rounds N] [--requests N] [--subscribers N] [--events N] [--rooms N] [--people N] [--profile DIR] [--baseline DIR] [--statements]`
 
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
@@ -35,7 +42,11 @@ export function readOptions(args: readonly string[]): Options {
       requests: { type: 'string' },
       subscribers: { type: 'string' },
       events: { type: 'string' },
+      rooms: { type: 'string' },
+      people: { type: 'string' },
       profile: { type: 'string' },
+      baseline: { type: 'string' },
+      statements: { type: 'boolean', default: false },
     },
   })
   const scale = values.quick ? QUICK : FULL
@@ -44,9 +55,13 @@ export function readOptions(args: readonly string[]): Options {
     requests: count(values.requests, scale.requests),
     subscribers: count(values.subscribers, scale.subscribers),
     events: count(values.events, scale.events),
+    rooms: count(values.rooms, scale.rooms),
+    people: count(values.people, scale.people),
     json: values.json,
     cases: values.case,
     profile: values.profile,
+    baseline: values.baseline,
+    statements: values.statements,
   }
 }
 

@@ -3,11 +3,23 @@ import { join } from 'node:path'
 import { PEPPER } from '../support/api-key.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const ROOT = join(import.meta.dirname, '../..')
 
 /** The product as an operator runs it in production, with limits so high that they are counted and never reached. */
 export function startProduct(appUrl: string, ...flags: string[]): Promise<ServerProcess> {
-  return startServerProcess([...flags, MAIN, 'start', '--json'], {
+  return startProductWith(appUrl, { flags })
+}
+
+type Start = {
+  /** Of Node. */
+  flags?: readonly string[]
+  env?: Record<string, string>
+  /** Another checkout, to compare with. */
+  root?: string
+}
+
+export function startProductWith(appUrl: string, { flags = [], env = {}, root = ROOT }: Start): Promise<ServerProcess> {
+  return startServerProcess([...flags, join(root, 'src/main.ts'), 'start', '--json'], {
     NODE_ENV: 'production',
     PORT: '0',
     DATABASE_URL: appUrl,
@@ -22,5 +34,6 @@ export function startProduct(appUrl: string, ...flags: string[]): Promise<Server
     MOOTHALL_RATE_AGENT: '1000000',
     MOOTHALL_RATE_COST: '100000000',
     MOOTHALL_DRAIN_DELAY: '0s',
+    ...env,
   })
 }

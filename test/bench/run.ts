@@ -8,6 +8,7 @@ import { vote } from './cases/vote.ts'
 import { measure } from './compare.ts'
 import { feed } from './measurements/feed.ts'
 import { memory } from './measurements/memory.ts'
+import { rooms } from './measurements/rooms.ts'
 import { webhooks } from './measurements/webhooks.ts'
 import type { Measuring } from './measuring.ts'
 import { type Options, readOptions } from './options.ts'
@@ -18,7 +19,7 @@ import { CONNECTIONS, type Stage, setStage } from './stage.ts'
 // report and no failure; a wrong answer is one.
 
 const CASES: readonly Case[] = [node, list, board, vote, fanOut, authentication]
-const MEASUREMENTS: readonly Measuring[] = [memory, webhooks, feed]
+const MEASUREMENTS: readonly Measuring[] = [rooms, memory, webhooks, feed]
 
 const options = readOptions(process.argv.slice(2))
 const report = await runAll(chosen(options, CASES), chosen(options, MEASUREMENTS))
@@ -49,10 +50,10 @@ async function runAll(cases: readonly Case[], measurings: readonly Measuring[]):
       if (!options.json) process.stderr.write(`${title} …\n`)
       measurements.push({ name, title, findings: await run(stage, options) })
     }
-    const { rounds, requests, subscribers, events } = options
+    const { rounds, requests, subscribers, events, rooms, people } = options
     return {
       machine: machine(stage.postgres),
-      scale: { rounds, requests, subscribers, events },
+      scale: { rounds, requests, subscribers, events, rooms, people },
       connections: CONNECTIONS,
       results,
       measurements,

@@ -99,7 +99,7 @@ export class Subscribers {
   }
 }
 
-async function connected(url: string, protocol?: string): Promise<WebSocket> {
+export async function connected(url: string, protocol?: string): Promise<WebSocket> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), protocol, { perMessageDeflate: false })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   socket.once('open', resolve)

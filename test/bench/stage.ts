@@ -9,6 +9,7 @@ import { type LoadProcess, startLoad } from './load-process.ts'
 import type { Options } from './options.ts'
 import { startProduct } from './product.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
+import { openStatements, type Statements } from './statements.ts'
 
 /** Everything a case needs: one database, the servers to compare on it, and the process that asks them. */
 export type Stage = {
@@ -20,6 +21,9 @@ export type Stage = {
   readonly bareWs: ServerProcess
   readonly load: LoadProcess
   readonly appUrl: string
+  readonly ownerUrl: string
+  /** What the database was asked, where the options want to know. */
+  readonly statements: Statements | null
   readonly postmaster: number
   readonly postgres: string
   /** One statement as the owner of the tables. */
@@ -31,12 +35,15 @@ export const CONNECTIONS = 16
 const DATABASE = 'moothall'
 
 /** A cluster of its own with the settings of production: what is acknowledged is on the disk. */
-export async function setStage({ profile }: Options): Promise<Stage> {
+export async function setStage({ profile, statements: counted }: Options): Promise<Stage> {
   const opened = new AsyncDisposableStack()
   try {
     const dataDir = await makeDataDir()
     opened.defer(() => rm(dataDir, { recursive: true, force: true }))
-    const cluster = await startEmbedded({ dataDir })
+    const cluster = await startEmbedded({
+      dataDir,
+      ...(counted && { settings: { shared_preload_libraries: 'pg_stat_statements' } }),
+    })
     opened.defer(() => cluster.stop())
     await cluster.ensureDatabase(DATABASE)
     const [ownerUrl, appUrl] = [cluster.ownerUrl(DATABASE), cluster.appUrl(DATABASE)]
@@ -47,6 +54,9 @@ export async function setStage({ profile }: Options): Promise<Stage> {
     await owner.connect()
     opened.defer(() => owner.end())
     const { rows } = await owner.query<{ version: string }>(`SELECT current_setting('server_version') AS version`)
+
+    const statements = counted ? await openStatements(cluster.superuserUrl(DATABASE)) : null
+    if (statements) opened.defer(() => statements.close())
 
     const started = async (starting: Promise<ServerProcess>) => {
       const server = await starting
@@ -71,6 +81,8 @@ export async function setStage({ profile }: Options): Promise<Stage> {
       bareWs,
       load,
       appUrl,
+      ownerUrl,
+      statements,
       postmaster: cluster.processId,
       postgres: rows[0]!.version,
       ask: async (text, values) => (await owner.query(text, values)).rows,
