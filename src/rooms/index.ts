@@ -1,4 +1,5 @@
 import './deck/graphql.ts'
+import './deck/mutations.ts'
 import './room/graphql.ts'
 import './room/hosts-graphql.ts'
 import './room/mutations.ts'

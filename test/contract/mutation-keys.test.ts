@@ -47,6 +47,7 @@ const RULES: readonly [rule: string, mutations: string, cells: string][] = [
   ['ROOM-22, 40 hosts', 'roomSelect roomReset roomReveal roomTimerStart roomTimerExtend roomTimerStop', 'F N F'],
   ['ROOM-22, 58 hosts', 'storyUpdate storyMove storyDelete storyEstimate', 'F N F'],
   ['ROOM-22, 50, 58, 69 members', 'roomHeartbeat roomLeave storyAdd voteCast voteClear', 'ok N F'],
+  ['ROOM-22, 57 members', 'deckCreate deckUpdate deckDelete', 'ok N F'],
   ['ROOM-15, 21 members', 'spaceLeave spaceSeen spaceSpectatorSet', 'ok N F'],
   // Whoever they are: what they present here is another credential.
   ['ID-21 to 26, 36 anybody', 'sessionCreateAnonymous sessionCreateWithPassword sessionCreateWithToken', 'ok ok ok'],

@@ -515,6 +515,30 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     again: 'nothing',
     refused: { input: ({ space, host }) => ({ id: space.id, spectator: true, userId: host.id }), code: 'FORBIDDEN' },
   },
+  deckCreate: {
+    by: 'member',
+    input: ({ space }) => ({ spaceId: space.id, name: WRITTEN, cards: [WRITTEN, '2'], ordinal: true }),
+    facts: ['deck.created'],
+    again: { code: 'CONFLICT' },
+    refused: {
+      input: ({ space }) => ({ spaceId: space.id, name: WRITTEN, cards: [WRITTEN, '2'] }),
+      code: 'INVALID_INPUT',
+    },
+  },
+  deckUpdate: {
+    by: 'member',
+    input: ({ deckId }) => ({ id: deckId, name: WRITTEN, cards: [WRITTEN, '2'], ordinal: true }),
+    facts: ['deck.updated'],
+    again: 'nothing',
+    refused: { input: ({ deckId }) => ({ id: deckId, name: WRITTEN, cards: [WRITTEN] }), code: 'INVALID_INPUT' },
+  },
+  deckDelete: {
+    by: 'member',
+    input: ({ deckId }) => ({ id: deckId }),
+    facts: ['deck.deleted'],
+    again: { code: 'NOT_FOUND' },
+    refused: notThere('id', 'Deck'),
+  },
   roomCreate: {
     by: 'host',
     input: newRoom(() => ({ cards: { name: WRITTEN, cards: ['1', '2'], ordinal: false } })),

@@ -54,6 +54,7 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ROOM-22, 42 who may host', 'roomFacilitatorClaim', 'ok ok ok ok ok F ok F F', HIDDEN],
   ['ROOM-22, 30 who may host', 'roomCreate', 'ok ok ok ok ok F ok F N', HIDDEN],
   ['ROOM-50, 52 who sees the room', 'roomHeartbeat roomLeave', ALL, HIDDEN],
+  ['ROOM-22, 57 members but viewers', 'deckCreate deckUpdate deckDelete', 'ok ok ok ok ok F ok ok N', HIDDEN],
   ['ROOM-22, 58 members but viewers', 'storyAdd', 'ok ok ok ok ok F ok ok F', HIDDEN],
   ['ROOM-22, 69, 70 voters', 'voteCast voteClear', 'ok ok ok ok ok F ok ok ok', HIDDEN],
   ['ROOM-10 registered people who write', 'spaceCreate', 'ok ok ok ok ok F F F F', 'ok ok ok F F F F ok F U'],

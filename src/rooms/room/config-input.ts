@@ -1,10 +1,9 @@
 import { arg } from '../../graphql/arguments.ts'
+import { CARDS_INPUT } from '../deck/cards-input.ts'
 import { DeckPresetNameEnum } from '../deck/graphql.ts'
 import type { PresetName } from '../deck/presets.ts'
-
-// Lengths and numbers of cards are `checkCards`' to judge; these bounds only keep nonsense out.
-const CARDS_READ = 100
-const CARD_READ = 100
+import { standupInput } from '../standup/config-input.ts'
+import type { StandupInput } from '../standup/standup-room.ts'
 
 export type OwnCards = { name: string; cards: readonly string[]; ordinal?: boolean | undefined }
 export type DeckInput = {
@@ -13,19 +12,9 @@ export type DeckInput = {
   cards?: OwnCards | undefined
 }
 export type PokerInput = { deck: DeckInput; autoReveal?: boolean | undefined; openVoting?: boolean | undefined }
-export type ConfigInput = { poker?: PokerInput | undefined }
+export type ConfigInput = { poker?: PokerInput | undefined; standup?: StandupInput | undefined }
 
-const ownCards = arg.object(
-  'PokerCardsInput',
-  {
-    name: arg.text({ max: 64 }),
-    cards: arg
-      .list(arg.text({ min: 0, max: CARD_READ }), CARDS_READ)
-      .describe('2 to 30, each 1 to 16 characters and distinct; numbers such as 5, 0.5, 1/2 or ½ and any of ? ☕ ∞.'),
-    ordinal: arg.boolean().optional().describe('The cards have an order and no values; any text is a card.'),
-  },
-  'Cards of the room’s own.',
-)
+const ownCards = arg.object('PokerCardsInput', CARDS_INPUT, 'Cards of the room’s own.')
 
 const deck = arg.oneOf(
   'PokerDeckInput',
@@ -52,6 +41,9 @@ const poker = arg.object(
 
 export const configInput = arg.oneOf(
   'RoomConfigInput',
-  { poker: poker.optional().describe('For a room of kind `poker`.') },
+  {
+    poker: poker.optional().describe('For a room of kind `poker`.'),
+    standup: standupInput.optional().describe('For a room of kind `standup`.'),
+  },
   'What a room of its kind is set to.',
 )

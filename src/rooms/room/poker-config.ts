@@ -1,7 +1,8 @@
 import { prisma } from '../../db/prisma.ts'
 import { InvalidInputError, NotFoundError } from '../../graphql/errors.ts'
 import { DECK_PRESETS } from '../deck/presets.ts'
-import { checkCards, type Deck } from '../poker/cards.ts'
+import { requireCards } from '../deck/require-cards.ts'
+import type { Deck } from '../poker/cards.ts'
 import type { PokerConfig } from '../poker/poker-room.ts'
 import type { DeckInput, PokerInput } from './config-input.ts'
 
@@ -23,10 +24,8 @@ async function cardsOf(place: Place, { id, preset, cards: own }: DeckInput): Pro
 
 /** One check for all cards, also for a deck that was written past the server (ROOM-55). */
 function checked({ name, cards, ordinal }: Deck, path: readonly string[]): Deck {
-  const faults = checkCards({ cards, ordinal })
-  if (faults.length === 0) return { name, cards, ordinal }
-  const at = (index: number | null) => (index === null ? path : [...path, String(index)])
-  throw new InvalidInputError(faults.map(({ index, message }) => ({ path: at(index), message })))
+  requireCards({ cards, ordinal }, path)
+  return { name, cards, ordinal }
 }
 
 async function deckOf({ orgId, spaceId }: Place, id: string): Promise<Deck> {
