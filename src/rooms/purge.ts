@@ -5,6 +5,9 @@ onOrgPurgeStep(
   purgeOf([
     'rooms.votes',
     'rooms.round_voters',
+    'rooms.standup_entry_comments',
+    'rooms.standup_entry_reactions',
+    'rooms.standup_entries',
     'rooms.room_events',
     'rooms.room_presence',
     'rooms.room_participants',

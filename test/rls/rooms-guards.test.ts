@@ -244,10 +244,10 @@ describe('the columns of a room', () => {
 })
 
 describe('the kinds of rooms', () => {
-  it('ROOM-31 are there from the birth of an org: poker, of the core', async () => {
+  it('ROOM-31 are there from the birth of an org: poker and standup, of the core', async () => {
     const born = await world.org()
-    const rows = await world.as({ org: born }, 'SELECT kind, provider, retired_at FROM rooms.room_kinds')
-    expect(rows).toEqual([{ kind: 'poker', provider: 'core', retired_at: null }])
+    const rows = await world.as({ org: born }, 'SELECT kind, provider, retired_at FROM rooms.room_kinds ORDER BY kind')
+    expect(rows).toEqual(['poker', 'standup'].map((kind) => ({ kind, provider: 'core', retired_at: null })))
   })
 
   it('ROOM-163 are not deleted: by the app never (42501), by the owner not while rooms have them', async () => {
@@ -297,10 +297,5 @@ async function born(name: string, phase: string): Promise<string> {
 
 /** The room of the test becomes a standup. */
 async function standup(): Promise<void> {
-  await world.owner(
-    `INSERT INTO rooms.room_kinds (org_id, kind, provider, display) VALUES ($1, 'standup', 'core', 'Standup')
-     ON CONFLICT DO NOTHING`,
-    [org],
-  )
   room = await born('standup', 'gather')
 }

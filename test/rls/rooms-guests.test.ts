@@ -17,6 +17,9 @@ const REACH = {
   stories: 'the room',
   votes: 'the room',
   round_voters: 'the room',
+  standup_entries: 'the room',
+  standup_entry_comments: 'the room',
+  standup_entry_reactions: 'the room',
 } as const
 const tables = Object.entries(REACH)
 
@@ -56,6 +59,7 @@ beforeAll(async () => {
       story,
       member.user,
     ])
+    await world.entry(org, room, member.user)
     await world.owner('UPDATE rooms.stories SET revealed_at = now() WHERE id = $1', [story])
   }
 })
@@ -96,6 +100,9 @@ describe('a guest', () => {
       [`UPDATE rooms.stories SET title = 'mine' WHERE room_id = $1`, [elsewhere.room]],
       ['DELETE FROM rooms.room_presence WHERE room_id = $1', [elsewhere.room]],
       ['DELETE FROM rooms.room_participants WHERE room_id = $1', [elsewhere.room]],
+      [`UPDATE rooms.standup_entries SET today = 'mine' WHERE room_id = $1`, [elsewhere.room]],
+      ['DELETE FROM rooms.standup_entry_comments WHERE room_id = $1', [elsewhere.room]],
+      ['DELETE FROM rooms.standup_entry_reactions WHERE room_id = $1', [elsewhere.room]],
       ['DELETE FROM rooms.spaces WHERE id = $1', [space]],
       ['UPDATE rooms.space_members SET spectator = true WHERE space_id = $1', [space]],
       ['UPDATE rooms.room_links SET revoked_at = now() WHERE id = $1', [guest.link]],
@@ -123,6 +130,20 @@ describe('a guest', () => {
       [
         `INSERT INTO rooms.rooms (org_id, space_id, kind, title, phase) VALUES ($1, $2, 'poker', 'R', 'active')`,
         [org, space],
+      ],
+      [
+        'INSERT INTO rooms.standup_entries (org_id, room_id, user_id) VALUES ($1, $2, $3)',
+        [org, elsewhere.room, guest.user],
+      ],
+      [
+        `INSERT INTO rooms.standup_entry_comments (org_id, room_id, entry_user_id, author_id, text)
+         VALUES ($1, $2, $3, $4, 'mine')`,
+        [org, elsewhere.room, member.user, guest.user],
+      ],
+      [
+        `INSERT INTO rooms.standup_entry_reactions (org_id, room_id, entry_user_id, user_id, emoji)
+         VALUES ($1, $2, $3, $4, '🎉')`,
+        [org, elsewhere.room, member.user, guest.user],
       ],
       [`INSERT INTO rooms.decks (org_id, space_id, name, cards) VALUES ($1, $2, 'D', '{1}')`, [org, space]],
       [`INSERT INTO rooms.room_kinds (org_id, kind, provider, display) VALUES ($1, $2, 'plugin', 'K')`, [org, 'mine']],

@@ -21,6 +21,9 @@ const HOLDERS = [
   'stories',
   'votes',
   'round_voters',
+  'standup_entries',
+  'standup_entry_comments',
+  'standup_entry_reactions',
 ]
 
 /** A room with a row in every table that hangs on one, and who made them. */
@@ -33,6 +36,7 @@ async function fullRoom(): Promise<{ room: string; user: string; counts: () => P
   await world.participant(org, room, user)
   await world.present(org, room, user)
   await world.guest(org, room)
+  await world.entry(org, room, user)
   await world.owner(
     `INSERT INTO rooms.room_events (org_id, room_id, version, type, audience) VALUES ($1, $2, 2, 'X', 'all')`,
     [org, room],
@@ -77,7 +81,8 @@ describe('what hangs on a room', () => {
     await world.owner('UPDATE rooms.room_events SET actor_id = $2 WHERE room_id = $1', [room, user])
     await world.owner('DELETE FROM identity.users WHERE id = $1', [user])
 
-    expect(await counts()).toEqual({ ...each(1), room_links: 2, room_presence: 0, votes: 0, round_voters: 0 })
+    const gone = ['room_presence', 'votes', 'round_voters', ...HOLDERS.filter((table) => table.startsWith('standup_'))]
+    expect(await counts()).toEqual({ ...each(1), room_links: 2, ...Object.fromEntries(gone.map((name) => [name, 0])) })
     const [made] = await world.owner('SELECT created_by FROM rooms.room_links WHERE id = $1', [link])
     expect(made).toEqual({ created_by: null })
     const [story] = await world.owner('SELECT created_by FROM rooms.stories WHERE room_id = $1', [room])
@@ -186,9 +191,12 @@ it.each([
   ['decks', `name = 'New'`],
   ['stories', `notes = 'New'`],
   ['votes', `card = '8'`],
+  ['standup_entries', `ready = true`],
 ])('%s say when they were last written', async (table, set) => {
   const voter = await world.member(org, space)
-  await world.cast(voter, await world.round(org, await world.room(org, space)), '5')
+  const room = await world.room(org, space)
+  await world.cast(voter, await world.round(org, room), '5')
+  await world.entry(org, room, voter.user)
   await world.owner(
     `INSERT INTO rooms.decks (org_id, space_id, name, cards) VALUES ($1, $2, 'Deck', '{1}') ON CONFLICT DO NOTHING`,
     [org, space],

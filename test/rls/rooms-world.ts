@@ -174,6 +174,20 @@ export class RoomsWorld {
     return id
   }
 
+  /** What somebody says in a standup, a comment on it and a reaction to it, both their own. */
+  async entry(org: string, room: string, user: string): Promise<void> {
+    await this.owner(
+      `WITH entry AS (
+         INSERT INTO rooms.standup_entries (org_id, room_id, user_id, today) VALUES ($1, $2, $3, 'Work') RETURNING *
+       ), comment AS (
+         INSERT INTO rooms.standup_entry_comments (org_id, room_id, entry_user_id, author_id, text)
+         SELECT org_id, room_id, user_id, user_id, 'Good' FROM entry)
+       INSERT INTO rooms.standup_entry_reactions (org_id, room_id, entry_user_id, user_id, emoji)
+       SELECT org_id, room_id, user_id, user_id, '👍' FROM entry`,
+      [org, room, user],
+    )
+  }
+
   async story(org: string, room: string): Promise<string> {
     const id = v7()
     await this.owner(

@@ -124,7 +124,8 @@ describe('ROOM-30', () => {
     ['no deck', { poker: { deck: {} } }],
     ['two decks', { poker: { deck: { preset: 'FIBONACCI', cards: { name: 'X', cards: ['1', '2'] } } } }],
     ['an unknown key', { poker: { deck: { preset: 'FIBONACCI' }, colour: 'red' } }],
-    ['an unknown kind of config', { standup: {} }],
+    ['another kind’s config', { standup: {} }],
+    ['an unknown kind of config', { tea: {} }],
   ])('ROOM-30 refuses %s', async (_what, config) => {
     const before = await world.sql('SELECT count(*) FROM rooms.rooms')
     const { data, errors } = await world.owner.attempt('roomCreate', {

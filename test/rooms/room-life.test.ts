@@ -207,7 +207,7 @@ it('ROOM-6 renders a room’s space in its stream for members, each their own ro
     slug: space.slug,
     passcode: 'pen',
     hasPasscode: true,
-    kinds: [{ kind: 'poker' }],
+    kinds: [{ kind: 'poker' }, { kind: 'standup' }],
     decks: [],
     members: { totalCount: 3, nodes: [{ role: 'OWNER', user: { id: world.owner.id } }, {}, {}] },
     rooms: { nodes: [{ title: 'Planning', facilitator: { id: host.id } }] },

@@ -38,7 +38,7 @@ type Round = { storyId: string; roundVersion: string }
  * yet revealed (ROOM-75). Ids are UUIDs here and global ids in GraphQL.
  */
 export type RoomEventPayloads = {
-  RoomChanged: { title: string; config: object }
+  RoomChanged: { title: string; kind: string; config: object }
   RoomPhaseChanged: { phase: string; endedAt: string | null }
   FacilitatorChanged: {
     facilitatorId: string | null

@@ -33,7 +33,7 @@ event('RoomChanged', 'Title or settings changed.', (t) => ({
   config: t.field({
     type: RoomConfigType,
     description: 'As it is now.',
-    resolve: ({ payload }) => ({ kind: 'poker', config: payload.config }) as never,
+    resolve: ({ payload: { kind, config } }) => ({ kind, config }) as never,
   }),
 }))
 event('RoomPhaseChanged', 'The room went into another phase, ended or was reopened.', (t) => ({

@@ -1,5 +1,6 @@
 import { builder } from '../../graphql/builder.ts'
 import type { PokerConfig } from '../poker/poker-room.ts'
+import type { StandupConfig } from '../standup/standup-room.ts'
 
 type ConfigOf<K extends string, C> = { kind: K; config: C }
 
@@ -23,8 +24,22 @@ const PokerConfigType = builder.objectRef<ConfigOf<'poker', PokerConfig>>('Poker
   }),
 })
 
+const StandupConfigType = builder.objectRef<ConfigOf<'standup', StandupConfig>>('StandupConfig').implement({
+  description: 'How a standup was set up.',
+  fields: (t) => ({
+    async: t.boolean({
+      description: 'People write when it suits them, and nobody waits for anybody.',
+      resolve: ({ config }) => config.async,
+    }),
+    speakerSeconds: t.int({
+      description: 'How long a turn is meant to take; 0 for no timer.',
+      resolve: ({ config }) => config.speakerSeconds,
+    }),
+  }),
+})
+
 export const RoomConfigType = builder.unionType('RoomConfig', {
   description: 'What a kind of room can be set to.',
-  types: [PokerConfigType],
-  resolveType: () => PokerConfigType,
+  types: [PokerConfigType, StandupConfigType],
+  resolveType: ({ kind }) => (kind === 'poker' ? PokerConfigType : StandupConfigType),
 })

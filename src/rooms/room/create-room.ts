@@ -3,8 +3,8 @@ import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError, invalidInput, NotFoundError } from '../../graphql/errors.ts'
 import { newId } from '../../lib/type-id.ts'
 import { record } from '../../platform/index.ts'
-import type { PokerConfig } from '../poker/poker-room.ts'
 import { requireMember } from '../space/membership.ts'
+import { standupConfig } from '../standup/standup-room.ts'
 import { mayHost } from './access.ts'
 import type { ConfigInput } from './config-input.ts'
 import { KindRetiredError } from './errors.ts'
@@ -50,9 +50,9 @@ async function requireOffered(orgId: string, kind: string): Promise<void> {
 async function configOf(
   place: { orgId: string; spaceId: string },
   kind: string,
-  { poker }: ConfigInput,
-): Promise<PokerConfig> {
-  if (kind !== 'poker') throw new TypeError(`a ${kind} cannot be made yet`)
-  if (!poker) throw invalidInput('config.poker', 'is what a poker room needs')
-  return pokerConfig(place, poker)
+  { poker, standup }: ConfigInput,
+): Promise<object> {
+  if (kind === 'poker' && poker) return pokerConfig(place, poker)
+  if (kind === 'standup' && standup) return standupConfig(standup)
+  throw invalidInput(`config.${kind}`, `is what a room of kind ${kind} needs`)
 }

@@ -1,4 +1,4 @@
-const FIRST_PHASE: Record<string, string> = { poker: 'active' }
+const FIRST_PHASE: Record<string, string> = { poker: 'active', standup: 'gather' }
 
 /** The phase in which a room of a kind begins, and begins again when it is reopened. */
 export function firstPhase(kind: string): string {

@@ -15,7 +15,7 @@ export async function renameRoom(
   return change(caller, room, [
     {
       type: 'RoomChanged',
-      payload: { title, config: room.config },
+      payload: { title, kind: room.kind, config: room.config },
       set: { title },
       fact: fact(roomUpdated, { fields: ['title'] }),
     },

@@ -27,7 +27,7 @@ export async function setRoomConfig(caller: UserCaller, { roomId, change: asked 
   const steps: Step[] = [
     {
       type: 'RoomChanged',
-      payload: { title: room.title, config: next.config },
+      payload: { title: room.title, kind: room.kind, config: next.config },
       set: { config: next.config },
       fact: fact(configSet, { setting, on }),
     },
