@@ -44,7 +44,11 @@ const RULES: readonly [rule: string, mutations: string, cells: string][] = [
   ],
   ['ROOM-22, 30, 33 hosts', 'roomCreate roomRename roomEnd roomReopen roomDelete roomFacilitatorClaim', 'F N F'],
   ['ROOM-22, 35, 44, 45 hosts', 'roomConfigSet roomFacilitatorHandOver roomCofacilitatorSet', 'F N F'],
-  ['ROOM-22, 40 hosts', 'roomSelect roomReset roomReveal roomTimerStart roomTimerExtend roomTimerStop', 'F N F'],
+  [
+    'ROOM-22, 40 hosts',
+    'roomSelect roomQuickVote roomReset roomReveal roomTimerStart roomTimerExtend roomTimerStop',
+    'F N F',
+  ],
   ['ROOM-22, 58 hosts', 'storyUpdate storyMove storyDelete storyEstimate', 'F N F'],
   ['ROOM-22, 50, 58, 69 members', 'roomHeartbeat roomLeave storyAdd voteCast voteClear', 'ok N F'],
   ['ROOM-22, 57 members', 'deckCreate deckUpdate deckDelete', 'ok N F'],

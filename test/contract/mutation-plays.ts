@@ -629,6 +629,13 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     again: 'nothing',
     refused: { input: ({ room }) => ({ roomId: room.id, storyId: absentOf('Story') }), code: 'NOT_FOUND' },
   },
+  roomQuickVote: {
+    by: 'host',
+    input: ({ room }) => ({ roomId: room.id }),
+    facts: ['story.added', 'round.opened'],
+    again: more('story.added', 'round.opened'),
+    refused: notThere('roomId', 'Room'),
+  },
   // ROOM-65: a new round also when there were no votes.
   roomReset: {
     by: 'host',

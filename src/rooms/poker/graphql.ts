@@ -1,5 +1,6 @@
 import { arg } from '../../graphql/arguments.ts'
 import { builder } from '../../graphql/builder.ts'
+import { LimitReachedError } from '../../graphql/errors.ts'
 import { costOfRows } from '../../graphql/list-cost.ts'
 import { mutation } from '../../graphql/mutation.ts'
 import { perViewer } from '../../graphql/per-viewer.ts'
@@ -7,10 +8,12 @@ import { userById } from '../../identity/index.ts'
 import { ROOM_ERRORS } from '../room/errors.ts'
 import { roomField } from '../room/payload-fields.ts'
 import { storiesOfRoom, storyById } from '../story/loads.ts'
+import { storyField } from '../story/payload-fields.ts'
 import { castVote } from './cast-vote.ts'
 import { clearVote } from './clear-vote.ts'
 import { RoundClosedError } from './errors.ts'
 import { ownCard, votesOfStory } from './loads.ts'
+import { openQuickVote } from './open-quick-vote.ts'
 import { resetRound } from './reset-round.ts'
 import { revealRound } from './reveal-round.ts'
 import { selectStory } from './select-story.ts'
@@ -74,6 +77,18 @@ mutation('roomSelect', {
   scope: 'rooms:write',
   run: selectStory,
   payload: (t) => ({ room: roomField(t) }),
+})
+
+mutation('roomQuickVote', {
+  description:
+    'Puts a new story, “Quick vote N”, on the table, in a new round. Given a title or a ref it is one like any other. ' +
+    'Stops the timer. Hosts may.',
+  input: { roomId: arg.id('Room') },
+  errors: [LimitReachedError, ...ROOM_ERRORS],
+  needs: 'user',
+  scope: 'rooms:write',
+  run: openQuickVote,
+  payload: (t) => ({ room: roomField(t), story: storyField(t) }),
 })
 
 mutation('roomReset', {

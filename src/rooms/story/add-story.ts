@@ -1,16 +1,14 @@
 import { prisma } from '../../db/prisma.ts'
-import { sqlOne } from '../../db/sql.ts'
+import type { Story } from '../../generated/prisma/client.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
-import { LimitReachedError } from '../../graphql/errors.ts'
 import { requireActivePoker } from '../poker/access.ts'
-import { change, fact, type RoomChange } from '../room/change.ts'
+import { change, fact, type RoomChange, type Step } from '../room/change.ts'
 import { type LockedRoom, lockRoom } from '../room/lock-room.ts'
 import { requireAuthor } from './access.ts'
 import { storyAdded } from './events.ts'
+import { requirePlaces, shelfOf } from './limit.ts'
 import { appendedPosition } from './position.ts'
 import { requireName, type StoryText } from './text.ts'
-
-const STORIES_MAX = 500
 
 export type AddStory = { roomId: string } & { [K in keyof StoryText]?: string | undefined }
 export type StoryChange = RoomChange & { readonly storyId: string }
@@ -23,20 +21,25 @@ export async function addStory(caller: UserCaller, { roomId, ...given }: AddStor
   const text = { title: given.title ?? '', notes: given.notes ?? '', ref: given.ref ?? '' }
   requireName(text)
 
-  const position = await nextPosition(room)
-  const story = await prisma.story.create({
-    data: { orgId: room.orgId, roomId, ...text, position, createdById: caller.userId },
-  })
-  const added = fact(storyAdded, { storyId: story.id }, { kind: 'Story', id: story.id })
-  return {
-    ...(await change(caller, room, [{ type: 'StoryAdded', payload: { story }, fact: added }])),
-    storyId: story.id,
-  }
+  const story = await appendStory(caller, room, text)
+  return { ...(await change(caller, room, [addedStep(story)])), storyId: story.id }
 }
 
-async function nextPosition({ orgId, id }: LockedRoom): Promise<number> {
-  const { count, last } = await sqlOne<{ count: number; last: number | null }>`
-    SELECT count(*)::int AS count, max(position) AS last FROM rooms.stories WHERE org_id = ${orgId} AND room_id = ${id}`
-  if (count >= STORIES_MAX) throw new LimitReachedError(STORIES_MAX)
-  return appendedPosition(last)
+/** A new row behind the last one of a locked room. */
+export async function appendStory(
+  { userId }: UserCaller,
+  room: LockedRoom,
+  text: Partial<StoryText> & { quick?: boolean },
+): Promise<Story> {
+  const { count, last } = await shelfOf(room)
+  requirePlaces(count, 1)
+  return prisma.story.create({
+    data: { orgId: room.orgId, roomId: room.id, ...text, position: appendedPosition(last), createdById: userId },
+  })
 }
+
+export const addedStep = (story: Story): Step => ({
+  type: 'StoryAdded',
+  payload: { story },
+  fact: fact(storyAdded, { storyId: story.id }, { kind: 'Story', id: story.id }),
+})

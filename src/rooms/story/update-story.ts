@@ -10,7 +10,7 @@ import { requireName, type StoryText } from './text.ts'
 
 export type UpdateStory = { id: string } & { [K in keyof StoryText]?: string | undefined }
 
-/** Changes what a story says; what is left out stays (ROOM-58). */
+/** Changes what a story says; what is left out stays (ROOM-58). A quick vote that gets a name is one no longer (ROOM-65). */
 export async function updateStory(caller: UserCaller, { id, ...given }: UpdateStory): Promise<StoryChange> {
   const { room, story } = await lockRoomOfStory(caller, id)
   requireHost(caller, room)
@@ -21,7 +21,9 @@ export async function updateStory(caller: UserCaller, { id, ...given }: UpdateSt
   const fields = (['title', 'notes', 'ref'] as const).filter((field) => text[field] !== story[field])
   if (fields.length === 0) return { ...noChange(room), storyId: id }
 
-  const updated = await prisma.story.update({ where: { orgId_id: { orgId: room.orgId, id } }, data: text })
+  const quick = story.quick && text.title === story.title && text.ref === story.ref
+  const where = { orgId_id: { orgId: room.orgId, id } }
+  const updated = await prisma.story.update({ where, data: { ...text, quick } })
   const told = fact(storyUpdated, { storyId: id, fields }, { kind: 'Story', id })
   return {
     ...(await change(caller, room, [{ type: 'StoryChanged', payload: { story: updated }, fact: told }])),
