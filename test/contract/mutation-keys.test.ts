@@ -49,7 +49,7 @@ const RULES: readonly [rule: string, mutations: string, cells: string][] = [
     'roomSelect roomQuickVote roomReset roomReveal roomTimerStart roomTimerExtend roomTimerStop',
     'F N F',
   ],
-  ['ROOM-22, 58 hosts', 'storyUpdate storyMove storyDelete storyEstimate', 'F N F'],
+  ['ROOM-22, 58 hosts', 'storyImport storyUpdate storyMove storyDelete storyEstimate', 'F N F'],
   ['ROOM-22, 50, 58, 69 members', 'roomHeartbeat roomLeave storyAdd voteCast voteClear', 'ok N F'],
   ['ROOM-22, 57 members', 'deckCreate deckUpdate deckDelete', 'ok N F'],
   ['ROOM-15, 21 members', 'spaceLeave spaceSeen spaceSpectatorSet', 'ok N F'],

@@ -682,6 +682,13 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     again: more('story.added'),
     refused: { input: ({ room }) => ({ roomId: room.id, notes: WRITTEN }), code: 'INVALID_INPUT' },
   },
+  storyImport: {
+    by: 'host',
+    input: ({ room }) => ({ roomId: room.id, csv: `title,ref\n${WRITTEN},${WRITTEN}` }),
+    facts: ['story.imported'],
+    again: 'nothing',
+    refused: { input: ({ room }) => ({ roomId: room.id, csv: `title,estimate\n${WRITTEN},?` }), code: 'INVALID_INPUT' },
+  },
   storyUpdate: {
     by: 'host',
     input: ({ stories }) => ({ id: stories[0], title: WRITTEN, notes: WRITTEN, ref: WRITTEN }),

@@ -49,7 +49,7 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ROOM-40, 44, 45 the facilitator', 'roomFacilitatorHandOver roomCofacilitatorSet', 'ok F F F F F F F F', HIDDEN],
   ['ROOM-40, 64, 65, 72 hosts', 'roomSelect roomQuickVote roomReset roomReveal', 'ok F F F F F F F F', HIDDEN],
   ['ROOM-80 hosts', 'roomTimerStart roomTimerExtend roomTimerStop', 'ok F F F F F F F F', HIDDEN],
-  ['ROOM-58, 63 hosts', 'storyUpdate storyMove storyDelete storyEstimate', 'ok F F F F F F F F', HIDDEN],
+  ['ROOM-58, 63 hosts', 'storyImport storyUpdate storyMove storyDelete storyEstimate', 'ok F F F F F F F F', HIDDEN],
   ['ROOM-33, 34 hosts and owners of the space', 'roomEnd roomReopen roomDelete', 'ok ok F F F F F F F', HIDDEN],
   ['ROOM-22, 42 who may host', 'roomFacilitatorClaim', 'ok ok ok ok ok F ok F F', HIDDEN],
   ['ROOM-22, 30 who may host', 'roomCreate', 'ok ok ok ok ok F ok F N', HIDDEN],

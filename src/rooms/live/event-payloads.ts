@@ -52,6 +52,8 @@ export type RoomEventPayloads = {
   TimerChanged: { startedAt: string | null; endsAt: string | null; onEnd: TimerEnd }
   StoryAdded: { story: StoryColumns }
   StoryChanged: { story: StoryColumns }
+  /** Ids only: what the stories say is read when it is sent. */
+  StoriesImported: { storyIds: readonly string[]; skipped: number }
   StoriesReordered: { positions: readonly { storyId: string; position: number }[] }
   StoryRemoved: { storyId: string }
   RoundOpened: { storyId: string | null; roundVersion: string; revealed: boolean; waitingForIds: readonly string[] }

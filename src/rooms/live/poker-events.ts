@@ -1,9 +1,10 @@
 import { builder } from '../../graphql/builder.ts'
 import { enumOf } from '../../graphql/enums.ts'
 import { costOfRows } from '../../graphql/list-cost.ts'
-import { perViewer } from '../../graphql/per-viewer.ts'
+import { perViewer, sameForAll } from '../../graphql/per-viewer.ts'
 import { ownCard } from '../poker/loads.ts'
 import { RoundResultType, VoteType } from '../poker/types.ts'
+import { storyById } from '../story/loads.ts'
 import { REVEAL_REASONS } from './event-payloads.ts'
 import { event, type Fields, userId } from './event-type.ts'
 
@@ -38,6 +39,21 @@ for (const type of ['StoryAdded', 'StoryChanged'] as const) {
     }),
   }))
 }
+event('StoriesImported', 'Stories were added from a CSV file, behind the last one.', (t) => ({
+  stories: t.field({
+    type: ['Story'],
+    ...costOfRows(50),
+    description: 'Those added, in their order, as they are now; without any that are gone.',
+    resolve: async ({ payload }, _args, context) => {
+      const stories = await Promise.all(payload.storyIds.map((id) => storyById(context, id)))
+      return stories.filter((story) => story !== null)
+    },
+  }),
+  skipped: t.int({
+    description: 'How many were left out because the room had their ref.',
+    resolve: ({ payload }) => payload.skipped,
+  }),
+}))
 const StoryPositionType = builder.objectRef<{ storyId: string; position: number }>('StoryPosition').implement({
   description: 'Where a story stands now.',
   fields: (t) => ({
@@ -116,6 +132,7 @@ event('RoundRevealed', 'The cards of the round are open.', (t) => ({
   votes: t.field({
     type: [VoteType],
     ...costOfRows(10),
+    ...sameForAll('card'), // stored with the event, since all of them are open
     description: 'In the order they were cast.',
     resolve: ({ payload }) => payload.votes.map((vote) => ({ storyId: payload.storyId, ...vote })),
   }),

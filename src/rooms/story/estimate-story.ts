@@ -2,10 +2,10 @@ import { sql } from '../../db/sql.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
 import { invalidInput } from '../../graphql/errors.ts'
 import { requireActivePoker } from '../poker/access.ts'
-import { type Cards, parseCard, specialCard } from '../poker/cards.ts'
 import { change, fact, noChange } from '../room/change.ts'
 import { requireHost } from '../room/lock-room.ts'
 import type { StoryChange } from './add-story.ts'
+import { ESTIMATE_FAULT, isEstimate } from './estimate.ts'
 import { storyEstimated } from './events.ts'
 import { lockRoomOfStory } from './find-story.ts'
 
@@ -17,7 +17,7 @@ export async function estimateStory(caller: UserCaller, { id, estimate = null }:
   requireHost(caller, room)
   requireActivePoker(room)
   if (estimate !== null && !isEstimate(room.config.deck, estimate)) {
-    throw invalidInput('estimate', 'is neither a card with a value nor, in a numeric deck, a number')
+    throw invalidInput('estimate', ESTIMATE_FAULT)
   }
   const { estimate: previous } = story
   if (estimate === previous) return { ...noChange(room), storyId: id }
@@ -28,9 +28,4 @@ export async function estimateStory(caller: UserCaller, { id, estimate = null }:
     change(caller, room, [{ type: 'StoryEstimated', payload: { storyId: id, estimate }, fact: told }]),
   ])
   return { ...changed, storyId: id }
-}
-
-function isEstimate({ cards, ordinal }: Cards, text: string): boolean {
-  if (specialCard(text) !== null) return false
-  return cards.includes(text) || (!ordinal && parseCard(text) !== null)
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEvent, nodeId } from '../../platform/index.ts'
+import { inRoom } from '../space/projection.ts'
 import { ofStory } from './projection.ts'
 
 const storyId = nodeId('Story')
@@ -11,6 +12,14 @@ export const storyAdded = defineEvent('story.added', {
   description: 'A story was added to a poker room.',
   payload: z.strictObject({ storyId }),
   projection: ofStory,
+})
+
+export const storyImported = defineEvent('story.imported', {
+  category: 'activity',
+  deliverable: true,
+  description: 'Stories were added to a poker room from a CSV file; those whose ref it had were skipped.',
+  payload: z.strictObject({ added: z.int().min(1), skipped: z.int().min(0) }),
+  projection: inRoom,
 })
 
 export const storyEstimated = defineEvent('story.estimated', {

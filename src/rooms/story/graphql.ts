@@ -12,10 +12,14 @@ import { roomField } from '../room/payload-fields.ts'
 import { addStory } from './add-story.ts'
 import { deleteStory } from './delete-story.ts'
 import { estimateStory } from './estimate-story.ts'
+import { importStories } from './import-stories.ts'
 import { moveStory } from './move-story.ts'
 import { storyField } from './payload-fields.ts'
 import { storyText } from './text.ts'
 import { updateStory } from './update-story.ts'
+
+// How many bytes it may have is the reader's to judge.
+const CSV_READ = 262_144
 
 builder.prismaNode('Story', {
   description: 'Something to estimate in a poker room.',
@@ -99,6 +103,31 @@ mutation('storyDelete', {
       description: 'Of the story that is gone.',
       resolve: (deleted) => ({ type: 'Story', id: deleted.storyId }),
     }),
+  }),
+})
+
+mutation('storyImport', {
+  description:
+    'Adds the stories of a CSV file to a poker room, all or none. A row whose `ref` the room has is skipped. Hosts may; a ' +
+    'room holds 500.',
+  input: {
+    roomId: arg.id('Room'),
+    csv: arg
+      .exact(CSV_READ)
+      .describe(
+        'At most 256 KiB, separated by commas, semicolons or tabs. The header names `title`, `notes`, `ref` and ' +
+          '`estimate` in any order, at least one of `title` and `ref`; other columns are ignored. Issues are at ' +
+          '`csv.<row>.<column>`, where the header is row 1.',
+      ),
+  },
+  errors: [LimitReachedError, ...ROOM_ERRORS],
+  needs: 'user',
+  scope: 'rooms:write',
+  run: importStories,
+  payload: (t) => ({
+    room: roomField(t),
+    added: t.exposeInt('added', { description: 'How many stories are new.' }),
+    skipped: t.exposeInt('skipped', { description: 'How many rows were left out because the room had their ref.' }),
   }),
 })
 

@@ -1,11 +1,16 @@
 import { arg } from '../../graphql/arguments.ts'
 import { invalidInput } from '../../graphql/errors.ts'
 
-/** Lengths as in the table's checks. */
+/** As in the table's checks. */
+export const STORY_LENGTHS = { title: 200, notes: 2_000, ref: 40 } as const
+
 export const storyText = {
-  title: arg.text({ min: 0, max: 200 }).optional(),
-  notes: arg.text({ min: 0, max: 2_000 }).optional(),
-  ref: arg.text({ min: 0, max: 40 }).optional().describe('What it is called elsewhere, such as a ticket’s key.'),
+  title: arg.text({ min: 0, max: STORY_LENGTHS.title }).optional(),
+  notes: arg.text({ min: 0, max: STORY_LENGTHS.notes }).optional(),
+  ref: arg
+    .text({ min: 0, max: STORY_LENGTHS.ref })
+    .optional()
+    .describe('What it is called elsewhere, such as a ticket’s key.'),
 }
 
 export type StoryText = { title: string; notes: string; ref: string }
