@@ -14,6 +14,12 @@ export function perViewer(description: string) {
   return { description, extensions: { perViewer: true } }
 }
 
+/** Marks a field below which the named ones are the same for whoever asks, though they are not wherever else their type is. */
+export function sameForAll(...names: readonly string[]) {
+  return { extensions: { sameForAll: names } }
+}
+
+const NONE: readonly string[] = []
 const answers = new WeakMap<DocumentNode, Map<string, boolean>>()
 
 /**
@@ -48,13 +54,13 @@ function selects(
   const root = schema.getRootType(operation.operation)
   return root ? inSet(operation.selectionSet, root, new Set()) : true
 
-  function inSet(set: SelectionSetNode, type: GraphQLNamedType, spread: Set<string>): boolean {
+  function inSet(set: SelectionSetNode, type: GraphQLNamedType, spread: Set<string>, same = NONE): boolean {
     return set.selections.some((selection) => {
       if (selection.kind === 'InlineFragment')
-        return inFragment(selection.typeCondition?.name.value, selection.selectionSet, type, spread)
+        return inFragment(selection.typeCondition?.name.value, selection.selectionSet, type, spread, same)
       if (selection.kind === 'FragmentSpread') {
         const { value } = selection.name
-        const key = `${value} ${type.name}`
+        const key = `${value} ${type.name} ${same}`
         if (spread.has(key)) return false
         spread.add(key)
         const fragment = document.definitions.find(
@@ -62,13 +68,15 @@ function selects(
         )
         return (
           fragment?.kind === 'FragmentDefinition' &&
-          inFragment(fragment.typeCondition.name.value, fragment.selectionSet, type, spread)
+          inFragment(fragment.typeCondition.name.value, fragment.selectionSet, type, spread, same)
         )
       }
       const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined
       if (!field) return false // __typename, or an answer that validation refuses
-      if (field.extensions['perViewer'] === true) return true
-      return selection.selectionSet !== undefined && inSet(selection.selectionSet, getNamedType(field.type), spread)
+      if (field.extensions['perViewer'] === true && !same.includes(field.name)) return true
+      if (selection.selectionSet === undefined) return false
+      const sameBelow = field.extensions['sameForAll'] as readonly string[] | undefined
+      return inSet(selection.selectionSet, getNamedType(field.type), spread, sameBelow)
     })
   }
 
@@ -77,9 +85,10 @@ function selects(
     set: SelectionSetNode,
     type: GraphQLNamedType,
     spread: Set<string>,
+    same: readonly string[],
   ): boolean {
     const target = condition === undefined ? type : schema.getType(condition)
-    return target !== undefined && applies(target) && inSet(set, isObjectType(target) ? target : type, spread)
+    return target !== undefined && applies(target) && inSet(set, isObjectType(target) ? target : type, spread, same)
   }
 
   /** A fragment on another possible answer of the root field never applies to this one. */

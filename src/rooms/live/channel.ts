@@ -9,7 +9,7 @@ import type { Sink } from '../../live/direct-stream.ts'
 import type { RoomEvent } from './event-payloads.ts'
 import { missedBy } from './missed.ts'
 import { presentUserIds, REPLAY_MAX, readRoom } from './read-room.ts'
-import { type MaskResult, RenderPass } from './render-pass.ts'
+import { isOwn, type MaskResult, RenderPass } from './render-pass.ts'
 import type { SharedQuery } from './shared-query.ts'
 import { Unreadable, UnreadableError } from './unreadable.ts'
 
@@ -41,6 +41,8 @@ export class Channel {
   /** Who each follower believes is present; absent: as their last snapshot said, or not told yet. */
   readonly #told = new WeakMap<Follower, string>()
   readonly #unreadable = new Unreadable()
+  /** For whom alone something was rendered in the last pull. */
+  #own = new Set<Follower>()
   readonly #mask: MaskResult
   readonly #log: Logger
   #pulling: Promise<void> | undefined
@@ -67,6 +69,7 @@ export class Channel {
 
   remove(follower: Follower): void {
     this.#followers.delete(follower)
+    this.#own.delete(follower)
     if (this.#followers.size === 0) clearTimeout(this.#presenceTimer)
   }
 
@@ -117,9 +120,20 @@ export class Channel {
     this.#again = true
   }
 
+  /** Reads and sends, once more for those whose standing is to be known first. */
   async #pull(): Promise<void> {
-    if (this.#followers.size === 0) return
-    await this.#refreshCallers()
+    const fresh = new Set<Follower>()
+    const waiting = this.#own // whom the last pull rendered for alone this one probably will too
+    this.#own = new Set()
+    do {
+      await this.#refreshCallers(waiting)
+      for (const follower of waiting) fresh.add(follower)
+      waiting.clear()
+      if (this.#followers.size > 0) await this.#readAndSend(fresh, waiting)
+    } while (waiting.size > 0)
+  }
+
+  async #readAndSend(fresh: ReadonlySet<Follower>, waiting: Set<Follower>): Promise<void> {
     const { orgId, roomId, of } = this.audience
     const scope = of === 'guests' ? { orgId, roomId } : { orgId }
     await operation('read', scope, async () => {
@@ -140,20 +154,31 @@ export class Channel {
       for (const follower of followers) {
         if (!read.viewers.has(follower.caller.userId)) this.#end(follower)
         else if (!follower.lagging && follower.sent !== read.version) {
-          const rendering = this.#deliver(follower, missedSince(follower.sent) ?? [snapshot], pass)
-          if (rendering) await rendering
+          const events = missedSince(follower.sent) ?? [snapshot]
+          if (this.#mustRefresh(follower, events, fresh)) waiting.add(follower)
+          else {
+            const rendering = this.#deliver(follower, events, pass)
+            if (rendering) await rendering
+          }
         }
       }
-      if (this.#presenceDue) await this.#tellPresence(pass)
+      if (this.#presenceDue && waiting.size === 0) await this.#tellPresence(pass, fresh, waiting)
     })
+  }
+
+  /** Whether something is due that is rendered for this follower alone, whose standing is as old as the last time. */
+  #mustRefresh(follower: Follower, events: readonly RoomEvent[], fresh: ReadonlySet<Follower>): boolean {
+    if (!follower.query.perViewer || !events.some((event) => isOwn(follower.query, event))) return false
+    this.#own.add(follower)
+    return !fresh.has(follower)
   }
 
   /**
    * Who gets renderings of their own gets them by their standing as it is now: one statement for all of them (ID-2). A
    * credential that ended is not waited for here; the stream registry ends its streams.
    */
-  async #refreshCallers(): Promise<void> {
-    const own = [...this.#followers].filter(({ query }) => query.perViewer)
+  async #refreshCallers(followers: ReadonlySet<Follower>): Promise<void> {
+    const own = [...followers].filter((follower) => this.#followers.has(follower))
     const held = await recheckCallers(own.map(({ caller }) => caller))
     for (const follower of own) {
       const caller = held.get(credentialId(follower.caller))?.caller
@@ -210,13 +235,18 @@ export class Channel {
   }
 
   /** Tells whoever does not know it: since their last snapshot or their return it may have changed and changed back. */
-  async #tellPresence(pass: RenderPass): Promise<void> {
+  async #tellPresence(pass: RenderPass, fresh: ReadonlySet<Follower>, waiting: Set<Follower>): Promise<void> {
     this.#presenceDue = false
     const userIds = await presentUserIds(this.audience.roomId)
     const present = userIds.join()
     const event = this.#made('PresenceChanged', null, { userIds })
     for (const follower of this.#followers) {
       if (follower.lagging || follower.sent === null || this.#told.get(follower) === present) continue
+      if (this.#mustRefresh(follower, [event], fresh)) {
+        waiting.add(follower)
+        this.#presenceDue = true
+        continue
+      }
       const frame = await pass.frame(follower.query, event, follower.caller)
       if (!this.#followers.has(follower)) continue
       if (follower.sink.send(frame)) this.#told.set(follower, present)

@@ -13,6 +13,11 @@ import { UnreadableError } from './unreadable.ts'
 /** A result as peers get it, its errors masked as everywhere (transport's, given at start). */
 export type MaskResult = (result: ExecutionResult, requestId: string) => object
 
+/** Whether an event looks different for each of those who ask so. */
+export function isOwn({ perViewer, schema, document, operationName }: SharedQuery, { type }: RoomEvent): boolean {
+  return perViewer && isPerViewer(schema, document, operationName, type)
+}
+
 /**
  * Renders one moment of a room: what is read for one subscriber is there for the next. Lives inside one read operation,
  * which has the org, for guests their room, and no user.
@@ -36,8 +41,7 @@ export class RenderPass {
 
   /** The frame of an event for one subscriber: the shared one, or one of their own where the selection depends on them. */
   frame(query: SharedQuery, event: RoomEvent, viewer: UserCaller): Promise<string> {
-    const { schema, document, operationName } = query
-    if (isPerViewer(schema, document, operationName, event.type)) return this.#render(query, event, viewer)
+    if (isOwn(query, event)) return this.#render(query, event, viewer)
     const frames = this.#frames.get(query) ?? new Map<RoomEvent, Promise<string>>()
     this.#frames.set(query, frames)
     const shared = frames.get(event) ?? this.#renderShared(query, event)
