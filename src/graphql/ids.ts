@@ -15,6 +15,7 @@ export const ID_PREFIX = {
   Room: 'rom',
   Deck: 'dck',
   Story: 'sty',
+  StandupEntryComment: 'enc',
   Project: 'prj',
 } as const
 export type NodeName = keyof typeof ID_PREFIX

@@ -26,9 +26,39 @@ export type ParticipantColumns = {
   joinedAt: string
 }
 
+/** What somebody says in a standup, as of the event's version. */
+export type EntryColumns = {
+  orgId: string
+  roomId: string
+  userId: string
+  yesterday: string
+  today: string
+  blockers: string
+  skipped: boolean
+  ready: boolean
+  speakOrder: number | null
+  spokenAt: string | null
+  createdAt: string
+  updatedAt: string
+}
+
+export type EntryCommentColumns = {
+  orgId: string
+  id: string
+  roomId: string
+  entryUserId: string
+  authorId: string
+  text: string
+  createdAt: string
+}
+
+/** One place in the order in which people speak. */
+export type Turn = { userId: string; spoken: boolean; skipped: boolean }
+
 export const FACILITATOR_REASONS = ['HANDOVER', 'CLAIM', 'AUTO'] as const
 export const LEAVE_REASONS = ['LEFT', 'REMOVED', 'REVOKED', 'EXPIRED', 'CAP'] as const
 export const REVEAL_REASONS = ['MANUAL', 'AUTO', 'TIMER'] as const
+export const SPEAKER_REASONS = ['NEXT', 'SKIP', 'DEPARTED'] as const
 
 /** Round versions are decimal text: they outgrow what JSON numbers hold. */
 type Round = { storyId: string; roundVersion: string }
@@ -67,6 +97,22 @@ export type RoomEventPayloads = {
     result: RoundResult
   }
   StoryEstimated: { storyId: string; estimate: string | null }
+  EntryChanged: { entry: EntryColumns }
+  EntryReadyChanged: { userId: string; ready: boolean }
+  SpeakingStarted: { order: readonly Turn[] }
+  OrderChanged: { order: readonly Turn[] }
+  SpeakerChanged: {
+    speakerId: string | null
+    previousId: string | null
+    /** When the one before had spoken; null when they did not. */
+    spokenAt: string | null
+    startedAt: string | null
+    endsAt: string | null
+    reason: (typeof SPEAKER_REASONS)[number]
+  }
+  EntryCommentAdded: { entryUserId: string; comment: EntryCommentColumns }
+  EntryCommentRemoved: { entryUserId: string; commentId: string }
+  EntryReactionsChanged: { entryUserId: string; reactions: readonly { emoji: string; count: number }[] }
 }
 
 /** Made by the live layer and stored nowhere. */

@@ -4,6 +4,7 @@ import type { RoomEvent } from './event-payloads.ts'
 import { RoomEventInterface } from './event-type.ts'
 import './poker-events.ts'
 import './room-events.ts'
+import './standup-events.ts'
 import { subscribeToRoom } from './subscribe.ts'
 
 const read = argumentsOf({

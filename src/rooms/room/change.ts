@@ -29,11 +29,21 @@ export function fact<P extends object>(event: EventType<P>, payload: NoInfer<P>,
     record(actor, event, { target: target ?? { kind: 'Room', id }, spaceId, spaceSlug, roomId: id, payload })
 }
 
+/** Two facts of one version. */
+export const bothFacts =
+  (first: Fact, second: Fact): Fact =>
+  async (actor, room) => {
+    const [id] = await Promise.all([first(actor, room), second(actor, room)])
+    return id
+  }
+
 export type RoomColumns = Partial<{
   title: string
   config: object
   phase: string
   facilitator_id: string | null
+  current_speaker_id: string | null
+  speaker_started_at: string | null
   current_story_id: string | null
   revealed: boolean
   poker_round_version: bigint
@@ -51,6 +61,8 @@ const COLUMNS: Record<keyof RoomColumns, true> = {
   config: true,
   phase: true,
   facilitator_id: true,
+  current_speaker_id: true,
+  speaker_started_at: true,
   current_story_id: true,
   revealed: true,
   poker_round_version: true,

@@ -1,8 +1,9 @@
 import type { UserCaller } from '../../graphql/caller.ts'
 import type { Actor } from '../../platform/index.ts'
+import { closedFact } from '../standup/close.ts'
 import { timerStoppedStep } from '../timer/steps.ts'
 import { requireHostOrOwner } from './access.ts'
-import { change, databaseNow, fact, noChange, type RoomChange, type Step } from './change.ts'
+import { bothFacts, change, databaseNow, fact, noChange, type RoomChange, type Step } from './change.ts'
 import { roomEnded } from './events.ts'
 import { type LockedRoom, lockRoom } from './lock-room.ts'
 
@@ -15,12 +16,19 @@ export async function endRoom(caller: UserCaller, { roomId }: { roomId: string }
 
 /** Ends an open room whoever says so, a host or the clock. */
 export async function end(actor: Actor, room: LockedRoom): Promise<RoomChange> {
-  const endedAt = await databaseNow()
+  const [endedAt, closed] = await Promise.all([databaseNow(), closedFact(room)])
+  const told = fact(roomEnded, {})
   const ended: Step = {
     type: 'RoomPhaseChanged',
     payload: { phase: 'done', endedAt },
-    set: { phase: 'done', ended_at: endedAt, ...(room.firstEndedAt === null && { first_ended_at: endedAt }) },
-    fact: fact(roomEnded, {}),
+    set: {
+      phase: 'done',
+      ended_at: endedAt,
+      current_speaker_id: null,
+      speaker_started_at: null,
+      ...(room.firstEndedAt === null && { first_ended_at: endedAt }),
+    },
+    fact: closed ? bothFacts(told, closed) : told,
   }
   return change(actor, room, [...timerStoppedStep(room), ended])
 }

@@ -7,6 +7,7 @@ import { costOfRows } from '../../graphql/list-cost.ts'
 import { userById } from '../../identity/index.ts'
 import { PokerStateType } from '../poker/graphql.ts'
 import { spaceById } from '../space/loads.ts'
+import { StandupStateType } from '../standup/types.ts'
 import { TIMER_ENDS, type TimerEnd } from '../timer/timer.ts'
 import { visibleRooms } from './access.ts'
 import { databaseNow } from './change.ts'
@@ -80,7 +81,9 @@ builder.prismaNode('Room', {
     }),
     kind: t.exposeString('kind', { description: 'Such as `poker`.' }),
     title: t.exposeString('title', { description: 'What people call it.' }),
-    phase: t.exposeString('phase', { description: 'Of poker: `active` or `done`.' }),
+    phase: t.exposeString('phase', {
+      description: 'Of poker: `active` or `done`; of a standup: `gather`, `speak` or `done`.',
+    }),
     version: t.field({
       type: 'BigInt',
       description: 'Rises by one with every change; `roomEvents` continues from it.',
@@ -135,6 +138,12 @@ builder.prismaNode('Room', {
       nullable: true,
       description: 'The table, where its kind is `poker`.',
       resolve: (room) => (room.kind === 'poker' ? room : null),
+    }),
+    standup: t.field({
+      type: StandupStateType,
+      nullable: true,
+      description: 'Who says what and who has the turn, where its kind is `standup`.',
+      resolve: (room) => (room.kind === 'standup' ? room : null),
     }),
   }),
 })

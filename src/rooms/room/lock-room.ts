@@ -23,6 +23,7 @@ export type LockedRoom = {
   readonly currentStoryId: string | null
   readonly revealed: boolean
   readonly roundVersion: bigint
+  readonly currentSpeakerId: string | null
   readonly timerStartedAt: string | null
   readonly timerEndsAt: string | null
   readonly timerOnEnd: TimerEnd
@@ -95,6 +96,7 @@ function lockRow(orgId: string, roomId: string): Promise<Row[]> {
     SELECT org_id AS "orgId", id, space_id AS "spaceId", kind, title, config, phase, version::text,
       facilitator_id AS "facilitatorId", facilitator_seen_at AS "facilitatorSeenAt",
       current_story_id AS "currentStoryId", revealed, poker_round_version::text AS "roundVersion",
+      current_speaker_id AS "currentSpeakerId",
       timer_started_at::text AS "timerStartedAt", timer_ends_at::text AS "timerEndsAt", timer_on_end AS "timerOnEnd",
       closes_at::text AS "closesAt", ended_at::text AS "endedAt", first_ended_at::text AS "firstEndedAt",
       coalesce((SELECT slug FROM rooms.spaces AS s WHERE s.org_id = rooms.org_id AND s.id = rooms.space_id), '')

@@ -53,7 +53,8 @@ mutation('roomEnd', {
 })
 
 mutation('roomReopen', {
-  description: 'Lets a room that has ended go on, with the story that was on the table. Hosts and owners may.',
+  description:
+    'Lets a room that has ended go on: poker with the story that was on the table, a standup from gathering. Hosts and owners may.',
   input: { roomId },
   errors: ROOM_ERRORS,
   needs: 'user',

@@ -1,6 +1,8 @@
 import { sql } from '../../db/sql.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
 import { NotFoundError } from '../../graphql/errors.ts'
+import { appendToOrder } from '../standup/order.ts'
+import { isStandup } from '../standup/standup-room.ts'
 import { mayHost } from './access.ts'
 import { change } from './change.ts'
 import { completeWithout } from './complete-without.ts'
@@ -26,6 +28,7 @@ export async function attachToRoom(
   await putPresence(caller, room, connectionId)
   const steps = await joinSteps(caller, room)
   if (room.facilitatorId === null && mayHost(caller)) steps.push(facilitatorStep(room, caller.userId, 'AUTO'))
+  if (isStandup(room) && !room.me.spectator) steps.push(...(await appendToOrder(room, caller.userId)))
   await change(caller, room, steps)
   return { spaceId: room.spaceId }
 }

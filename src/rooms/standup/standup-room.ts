@@ -8,7 +8,11 @@ export type StandupConfig = {
   readonly speakerSeconds: number
 }
 
-export const SPEAKER_SECONDS = 120
+/** By when people came, or as chance has it (ROOM-93). */
+export const SPEAKING_ORDERS = ['JOINED', 'SHUFFLED'] as const
+export type SpeakingOrder = (typeof SPEAKING_ORDERS)[number]
+
+const SPEAKER_SECONDS = 120
 
 export type StandupInput = { async?: boolean | undefined; speakerSeconds?: number | undefined }
 
