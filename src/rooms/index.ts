@@ -21,4 +21,5 @@ import './space/follow-identity.ts'
 
 export { openRoomStreams, startRoomLive } from './live/subscribe.ts'
 export { configureRooms } from './settings.ts'
+export { registerTicketEstimates, type TicketEstimates } from './story/ticket-estimates.ts'
 export { roomSweeps } from './sweeps.ts'

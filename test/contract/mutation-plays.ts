@@ -8,6 +8,7 @@ import { absentOf } from './planted.ts'
 import { withAgent } from './play-agent.ts'
 import { intentKeyOf, withIntentKey } from './play-intent-key.ts'
 import { addresseeOf, CODE, freshlySignedIn, linkTokenOf, mailed } from './play-sign-in.ts'
+import { whileSpeaking, withComment, withEntries, withStandup } from './play-standup.ts'
 import { RECEIVER, withWebhook } from './play-webhook.ts'
 import { PASSWORD, type Play } from './stage.ts'
 
@@ -713,9 +714,101 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
   storyEstimate: {
     by: 'host',
     input: ({ stories }) => ({ id: stories[0], estimate: '5' }),
+    others: [({ stories }) => ({ id: stories[0], estimate: '5', toTicket: false })],
     facts: ['story.estimated'],
     again: 'nothing',
     refused: { input: ({ stories }) => ({ id: stories[0], estimate: '?' }), code: 'INVALID_INPUT' },
+  },
+  standupEntryPut: {
+    by: 'member',
+    prepare: withStandup,
+    input: ({ room }) => ({ roomId: room.id, yesterday: WRITTEN, today: WRITTEN, blockers: WRITTEN }),
+    facts: ['standup.entry_saved'],
+    again: 'nothing',
+    refused: { input: ({ room }) => ({ roomId: room.id, today: WRITTEN.repeat(300) }), code: 'INVALID_INPUT' },
+  },
+  standupReadySet: {
+    by: 'member',
+    prepare: withStandup,
+    input: ({ room }) => ({ roomId: room.id, ready: true }),
+    facts: ['standup.ready_set'],
+    again: 'nothing',
+    refused: { input: () => ({ roomId: absentOf('Room'), ready: true }), code: 'NOT_FOUND' },
+  },
+  standupStart: {
+    by: 'host',
+    prepare: withStandup,
+    input: ({ room }) => ({ roomId: room.id, order: 'JOINED' }),
+    others: [({ room }) => ({ roomId: room.id, order: 'SHUFFLED' })],
+    facts: ['standup.started'],
+    again: { code: 'WRONG_PHASE' },
+    refused: { input: () => ({ roomId: absentOf('Room'), order: 'JOINED' }), code: 'NOT_FOUND' },
+  },
+  standupNext: {
+    by: 'member',
+    prepare: whileSpeaking,
+    input: ({ room, castMember }) => ({ roomId: room.id, expectedSpeakerId: castMember.id }),
+    facts: ['standup.speaker_changed'],
+    again: { code: 'CONFLICT' },
+    refused: { input: ({ room, host }) => ({ roomId: room.id, expectedSpeakerId: host.id }), code: 'CONFLICT' },
+  },
+  standupSkip: {
+    by: 'member',
+    prepare: whileSpeaking,
+    input: ({ room, castMember }) => ({ roomId: room.id, userId: castMember.id, skipped: true }),
+    others: [({ room, castMember }) => ({ roomId: room.id, userId: castMember.id, skipped: false })],
+    facts: ['standup.speaker_skipped', 'standup.speaker_changed'],
+    again: 'nothing',
+    refused: {
+      input: () => ({ roomId: absentOf('Room'), userId: absentOf('User'), skipped: true }),
+      code: 'NOT_FOUND',
+    },
+  },
+  standupOrderSet: {
+    by: 'host',
+    prepare: whileSpeaking,
+    input: ({ room, deputy }) => ({ roomId: room.id, userIds: [deputy.id] }),
+    facts: ['standup.order_set'],
+    again: 'nothing',
+    refused: { input: ({ room }) => ({ roomId: room.id, userIds: [absentOf('User')] }), code: 'NOT_FOUND' },
+  },
+  standupGather: {
+    by: 'host',
+    prepare: whileSpeaking,
+    input: ({ room }) => ({ roomId: room.id }),
+    facts: ['standup.gathered'],
+    again: 'nothing',
+    refused: notThere('roomId', 'Room'),
+  },
+  standupEntryComment: {
+    by: 'member',
+    prepare: withEntries,
+    input: ({ room, host }) => ({ roomId: room.id, entryUserId: host.id, text: WRITTEN }),
+    facts: ['standup.entry_commented'],
+    again: more('standup.entry_commented'),
+    refused: {
+      input: ({ room }) => ({ roomId: room.id, entryUserId: absentOf('User'), text: WRITTEN }),
+      code: 'NOT_FOUND',
+    },
+  },
+  standupEntryCommentDelete: {
+    by: 'member',
+    prepare: withComment,
+    input: ({ commentId }) => ({ id: commentId }),
+    facts: ['standup.entry_commented'],
+    again: { code: 'NOT_FOUND' },
+    refused: notThere('id', 'StandupEntryComment'),
+  },
+  standupEntryReact: {
+    by: 'member',
+    prepare: withEntries,
+    input: ({ room, host }) => ({ roomId: room.id, entryUserId: host.id, emoji: '🎉' }),
+    facts: ['standup.entry_reacted'],
+    again: more('standup.entry_reacted'),
+    refused: {
+      input: ({ room, host }) => ({ roomId: room.id, entryUserId: host.id, emoji: '?' }),
+      code: 'INVALID_INPUT',
+    },
   },
   voteCast: {
     by: 'member',

@@ -139,6 +139,13 @@ mutation('storyEstimate', {
       .text({ max: 16 })
       .nullable()
       .describe('A card of the deck, but none of ? ☕ ∞; in a numeric deck any number. Without one it is cleared.'),
+    toTicket: arg
+      .boolean()
+      .optional()
+      .describe(
+        'Also sets the estimate of the ticket that the story’s `ref` names; refused, for both, when the caller may not ' +
+          'edit such a ticket.',
+      ),
   },
   errors: ROOM_ERRORS,
   needs: 'user',
