@@ -1,11 +1,13 @@
 import { sql } from '../../db/sql.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
-import { change, noChange, type RoomChange } from '../room/change.ts'
+import { change, noChange, type RoomChange, type Step } from '../room/change.ts'
 import { requireCard } from './access.ts'
 import { type Ballot, openBallot } from './ballot.ts'
 import type { OpenRound } from './poker-room.ts'
 import { revealIfComplete } from './reveal-if-complete.ts'
+import { dropLapsedGuests } from './round-voters.ts'
 import { voteStep } from './vote-step.ts'
+import { waitingForIds } from './waiting.ts'
 
 export type CastVote = Ballot & { card: string }
 
@@ -24,11 +26,18 @@ export async function castVote(
   // Sent, not awaited one by one: what does not depend on an answer goes out in one trip.
   const [, changed] = await Promise.all([
     putVote(caller, room, card),
-    revealIfComplete(room).then((reveal) =>
-      change(caller, room, [voteStep('VoteCast', room, caller.userId), ...reveal]),
-    ),
+    followUp(room).then((steps) => change(caller, room, [voteStep('VoteCast', room, caller.userId), ...steps])),
   ])
   return { ...changed, card }
+}
+
+/** With open voting the next vote is when a guest whose time is over is waited for no longer (ROOM-68). */
+async function followUp(room: OpenRound): Promise<Step[]> {
+  const gone = room.config.openVoting && (await dropLapsedGuests(room))
+  const waiting: Step[] = gone
+    ? [{ type: 'RoundVotersChanged', payload: { waitingForIds: await waitingForIds(room) } }]
+    : []
+  return [...waiting, ...(await revealIfComplete(room))]
 }
 
 async function putVote({ userId }: UserCaller, room: OpenRound, card: string): Promise<void> {

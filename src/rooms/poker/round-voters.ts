@@ -1,5 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import type { LockedRoom } from '../room/lock-room.ts'
+import type { OpenRound } from './poker-room.ts'
 
 const VOTERS_MAX = 200
 
@@ -28,4 +29,14 @@ export async function snapshotVoters({ orgId, id, facilitatorId }: LockedRoom, s
       LIMIT greatest(0, ${VOTERS_MAX} - (
         SELECT count(*) FROM rooms.round_voters AS w WHERE w.org_id = ${orgId} AND w.story_id = ${storyId}))`,
   ])
+}
+
+/** Guests whose time is over, or whose link is, are out of the snapshot from now on; says whether there were any. */
+export async function dropLapsedGuests({ orgId, id, currentStoryId }: OpenRound): Promise<boolean> {
+  const gone = await sql`
+    DELETE FROM rooms.round_voters AS w USING rooms.room_people(${id}) AS p
+    WHERE w.org_id = ${orgId} AND w.story_id = ${currentStoryId} AND p.user_id = w.user_id
+      AND p.kind = 'guest' AND NOT p.can_vote
+    RETURNING 1`
+  return gone.length > 0
 }
