@@ -17,7 +17,7 @@ const config: CodegenConfig = {
         emitLegacyCommonJSImports: false,
         importExtension: '.ts',
         strictScalars: true,
-        scalars: { ID: 'string', BigInt: 'string', DateTime: 'string', JSON: 'unknown', UUID: 'string' },
+        scalars: { ID: 'string', BigInt: 'string', Date: 'string', DateTime: 'string', JSON: 'unknown', UUID: 'string' },
       },
     },
   },

@@ -90,6 +90,7 @@ export const arg = {
   int: (min: number, max: number) => new Arg('Int', z.number().int().min(min).max(max), true, `${min} to ${max}.`),
   bigInt: () => new Arg('BigInt', z.bigint()),
   boolean: () => new Arg('Boolean', z.boolean()),
+  date: () => new Arg('Date', z.string()),
   dateTime: () => new Arg('DateTime', z.string()),
   uuid: () => new Arg('UUID', z.string()),
   /** Any JSON value that PostgreSQL can store. */

@@ -29,6 +29,7 @@ type Types = {
     /** A 64-bit integer as a decimal string, since JSON numbers end at 2^53. */
     BigInt: { Input: bigint; Output: bigint }
     /** An instant in UTC with microseconds, as the database has it. */
+    Date: { Input: string; Output: string }
     DateTime: { Input: string; Output: string }
     JSON: { Input: unknown; Output: unknown }
     UUID: { Input: string; Output: string }

@@ -1,5 +1,5 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
-import { isInstant } from '../lib/instant.ts'
+import { isDay, isInstant } from '../lib/instant.ts'
 import { isRfcUuid } from '../lib/uuid.ts'
 import { builder } from './builder.ts'
 
@@ -24,6 +24,10 @@ function instantOf(value: unknown): string {
   return isInstant(value) ? value : refuse('an RFC 3339 instant such as 2026-03-01T09:30:00.123456Z')
 }
 
+function dayOf(value: unknown): string {
+  return isDay(value) ? value : refuse('a calendar day such as 2026-03-01')
+}
+
 function uuidOf(value: unknown): string {
   return isRfcUuid(value) ? value : refuse('a lower-case UUID')
 }
@@ -40,6 +44,13 @@ builder.scalarType('DateTime', {
   serialize: (value) => instantText(String(value)),
   parseValue: instantOf,
   parseLiteral: (node) => instantOf(literalText(node, 'an RFC 3339 instant')),
+})
+
+builder.scalarType('Date', {
+  description: 'A calendar day, without a zone: `2026-03-01`.',
+  serialize: (value) => String(value),
+  parseValue: dayOf,
+  parseLiteral: (node) => dayOf(literalText(node, 'a calendar day')),
 })
 
 builder.scalarType('UUID', {

@@ -5,6 +5,12 @@ const FORM = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !FORM.test(value)) return false
   if (Number.isNaN(Date.parse(value)) || /[+-](1[6-9]|2\d):\d\d$/.test(value)) return false
-  const day = value.slice(0, 10)
-  return day > '0001' && new Date(day).toISOString().startsWith(day)
+  return isDay(value.slice(0, 10))
+}
+
+/** A day of the calendar that PostgreSQL takes. */
+export function isDay(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value) || value < '0001') return false
+  const read = new Date(value)
+  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(value)
 }

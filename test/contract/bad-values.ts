@@ -114,6 +114,18 @@ const ofScalar: Record<string, (slot: Slot) => Bad[]> = {
       'a number': 5,
       'an object': {},
     }),
+  Date: () =>
+    byType({
+      'no day': PLANTED,
+      'a day that is none': '2026-02-30',
+      'an instant': '2026-01-01T00:00:00Z',
+      'the year 0': '0000-01-01',
+      'no zeros': '2026-1-1',
+      'a number': 20_260_101,
+      empty: '',
+      NUL: `2026-01-01${NUL}`,
+      'an object': {},
+    }),
   DateTime: () =>
     byType({
       'no instant': PLANTED,

@@ -18,7 +18,15 @@ export function probesFor(name: string, slot: Slot, planted: Planted, sight: Sig
   if (isEnumType(type)) return [{ value: type.getValues()[0]!.name }]
   if (type.name === 'ID') return idsOfEachType(planted, sight)
   if (type.name === 'String') return textsFor(slot, planted, sight)
-  const value = { Int: 2, Boolean: true, UUID: newId(), DateTime: '2026-01-01T00:00:00Z', BigInt: '1' }[type.name]
+  const values = {
+    Int: 2,
+    Boolean: true,
+    UUID: newId(),
+    Date: '2026-01-01',
+    DateTime: '2026-01-01T00:00:00Z',
+    BigInt: '1',
+  }
+  const value = values[type.name as keyof typeof values]
   if (value === undefined) throw new Error(`no value for ${name}`)
   return [{ value }]
 }
