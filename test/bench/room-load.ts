@@ -51,10 +51,12 @@ export class Teams {
 
   async open({ group, urls, teams, document }: TeamsJob): Promise<{ seconds: number }> {
     const tables = teams.map((team) => new Table(team))
+    // People come to their rooms in no order, and not one room after the other.
     const waiting = tables
       .flatMap((table, at) =>
-        teams[at]!.people.map((person, seat) => ({ table, person, url: urls[seat % urls.length]! })),
+        teams[at]!.people.map((person, seat) => ({ table, person, seat, url: urls[seat % urls.length]! })),
       )
+      .sort((one, other) => one.seat - other.seat)
       .values()
     const started = performance.now()
     await Promise.all(

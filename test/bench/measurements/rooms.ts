@@ -41,7 +41,7 @@ const WARM_UP = 1
 const VOTERS = 10
 const AT_ONCE = 3
 const QUIET_SHARE = 0.5
-const STATEMENTS_SHOWN = 25
+const STATEMENTS_SHOWN = 20
 
 /** A server, or several, with a crowd of its own. */
 type Side = { name: string; servers: ServerProcess[] }
@@ -77,7 +77,9 @@ export const rooms: Measuring = {
         opened.defer(() => redis.remove())
         against.push(await start('two servers and Redis', 2, { env: { REDIS_URL: redis.url } }))
       }
+      await stage.statements?.reset()
       for (const side of [one, ...against]) await seat(stage, options, side, note)
+      await tellStatements(stage, 'opening')
       await compare(stage, options, [one, ...against], note)
       return findings
     } finally {
@@ -90,6 +92,16 @@ const ONE = 'one server'
 const BASELINE = 'the other checkout'
 
 type Note = (what: string, value: number, unit: string) => void
+
+/** What the database was busy with since the last time, for whoever asked to see it. */
+async function tellStatements({ statements }: Stage, meanwhile: string): Promise<void> {
+  const top = (await statements?.top(STATEMENTS_SHOWN)) ?? []
+  if (top.length > 0) process.stderr.write(`${meanwhile}:\n`)
+  for (const { text, calls, ms } of top) {
+    process.stderr.write(`${ms.toFixed(0).padStart(8)} ms ${String(calls).padStart(8)}×  ${text.slice(0, 160)}\n`)
+  }
+  await statements?.reset()
+}
 
 /** Opens a stream for everybody, and says what they weigh. */
 async function seat(stage: Stage, { rooms, people }: Options, { name, servers }: Side, note: Note): Promise<void> {
@@ -109,7 +121,7 @@ async function seat(stage: Stage, { rooms, people }: Options, { name, servers }:
 
 /** The sides in turn, round after round; each figure is the median over the rounds. */
 async function compare(stage: Stage, options: Options, sides: readonly Side[], note: Note): Promise<void> {
-  const rounds = Math.max(2, Math.ceil(options.rounds / 3))
+  const rounds = Math.max(2, Math.floor(options.rounds / 3))
   const play = (side: Side, job: Partial<RoundsJob> = {}) =>
     played(stage, side, { group: side.name, rounds: 1, voters: VOTERS, atOnce: 1, pace: null, ...job })
   for (const side of sides) await play(side, { rounds: WARM_UP })
@@ -208,9 +220,7 @@ async function compare(stage: Stage, options: Options, sides: readonly Side[], n
       '×',
     )
   }
-  for (const { text, calls, ms } of (await stage.statements?.top(STATEMENTS_SHOWN)) ?? []) {
-    process.stderr.write(`${ms.toFixed(0).padStart(8)} ms ${String(calls).padStart(8)}×  ${text.slice(0, 160)}\n`)
-  }
+  await tellStatements(stage, 'voting')
 }
 
 async function played({ load, postmaster }: Stage, { servers }: Side, job: RoundsJob): Promise<Played> {
