@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openRoomStreams } from '../../src/rooms/index.ts'
 import { startApp } from '../support/app.ts'
+import { metricOf } from '../support/metrics.ts'
 import { type Frame, openRoomStream, type Stream } from '../support/room-stream.ts'
 import { createWorld, type World } from '../support/world.ts'
 
@@ -83,6 +84,33 @@ it('ROOM-173 reads one state for all who come back at once', async () => {
   const stories = statements.filter((text) => text.includes('"rooms"."stories"')).length
   expect(stories).toBeGreaterThan(0)
   expect(stories).toBeLessThan(25) // arrivals share what is under way; were it by heads there would be 60 and more
+})
+
+it('ROOM-173 renders a reveal once for all, its cards included, and asks for nobody’s standing', async () => {
+  const { room, host, voters } = await world.pokerRoom({ voters: 4 })
+  const people = [host, ...voters]
+  const streams = Array.from({ length: 30 }, (_, at) =>
+    openRoomStream({
+      url: `${world.app.url}/graphql`,
+      token: people[at % people.length]!.client.token!,
+      query: `subscription ($roomId: ID!) { roomEvents(roomId: $roomId) { __typename version
+        ... on VoteCast { userId } ... on RoundRevealed { votes { userId card } } } }`,
+      variables: { roomId: room.id },
+    }),
+  )
+  open.push(...streams)
+  await Promise.all(streams.map((stream) => stream.next(is('RoomSnapshot'))))
+  await new Promise((resolve) => setTimeout(resolve, 600)) // presence of those who joined
+  const rendered = () => metricOf(world.app.url, 'moothall_frames_rendered_total')
+  const before = await rendered()
+  statements.length = 0
+  await voters[0]!.vote(room, '5')
+  await host.reveal(room)
+  const reveals = await Promise.all(streams.map((stream) => stream.next(is('RoundRevealed'))))
+
+  for (const { votes } of reveals) expect(votes).toEqual([{ userId: voters[0]!.id, card: '5' }])
+  expect(await rendered()).toBeLessThanOrEqual(before + 3) // vote, reveal, and one list of who is present
+  expect(statements.filter((text) => text.includes('preauth_standings'))).toEqual([])
 })
 
 it('ROOM-174 leaves nothing behind: 200 streams opened and broken off at any moment', async () => {
