@@ -71,6 +71,32 @@ describe('the result of a round', () => {
     expect(roundResult(FIBONACCI, votes).average).toBe(average)
   })
 
+  it.each(['1/2', '½', '0.5', '2/4', '0.50'])('ROOM-56, ROOM-74 takes %s for one half', (half) => {
+    const deck = { cards: ['0', half, '1', '☕', '?'], ordinal: false }
+    expect(roundResult(deck, [half, '1', '☕'])).toMatchObject({
+      counted: 2,
+      average: 0.75,
+      mode: [half, '1'],
+      min: half,
+      max: '1',
+      consensus: false,
+      suggested: '1', // in the middle of both: upward
+    })
+    expect(roundResult(deck, [half])).toMatchObject({ average: 0.5, consensus: true, suggested: half })
+    expect(roundResult(deck, ['0', half]).suggested).toBe(half)
+    expect(roundResult(deck, [half, half, '?'])).toMatchObject({ counted: 2, average: 0.5, consensus: false })
+  })
+
+  it('ROOM-74 suggests nothing that is special, and nothing when nobody’s vote counts', () => {
+    const deck = { cards: ['?', '☕\ufe0f', '∞', '1', '100'], ordinal: false }
+    expect(roundResult(deck, ['1', '∞', '∞', '∞'])).toMatchObject({ counted: 1, suggested: '1', mode: ['1'], max: '1' })
+    expect(roundResult(deck, ['☕\ufe0f', '1'])).toMatchObject({ counted: 1, consensus: true })
+    const special = { cards: ['?', '☕'], ordinal: false }
+    expect(roundResult(special, ['?', '☕'])).toMatchObject({ counted: 0, average: null, suggested: null, mode: [] })
+    const ordinal = { cards: ['S', 'M', '?'], ordinal: true }
+    expect(roundResult(ordinal, ['?', '?', 'M'])).toMatchObject({ mode: ['M'], suggested: 'M', consensus: false })
+  })
+
   it('ROOM-74 averages exact values: three thirds are one', () => {
     expect(roundResult(THIRDS, ['⅓', '⅔', '0', '1', '⅓', '⅔']).average).toBe(0.5)
     expect(roundResult({ cards: ['1.005', '2'], ordinal: false }, ['1.005']).average).toBe(1.01)
