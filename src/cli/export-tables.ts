@@ -6,7 +6,8 @@ const LEFT_OUT: Record<string, string> = {
   'identity.login_tokens': 'one-time tokens',
   'identity.intent_nonces': 'minutes old at most',
   'platform.idempotency_keys': 'sealed answers, a day old at most',
-  'rooms.away_ranges': 'personal',
+  'rooms.standup_away': 'personal',
+  'rooms.ics_feed_tokens': 'personal, and what lets a calendar in',
   'work.sticky_notes': 'personal',
 }
 

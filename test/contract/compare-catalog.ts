@@ -12,6 +12,8 @@ const UNREADABLE = [
   'identity.login_tokens.token_hash',
   'identity.login_tokens.code_hash',
   'rooms.room_links.token_hash',
+  'rooms.ics_feed_tokens.token_hash',
+  'rooms.ics_feed_tokens.lookup_prefix',
 ]
 /** Columns of a type that Prisma lacks, read by SQL. */
 const UNTYPED = ['platform.audit_events.xact_id']

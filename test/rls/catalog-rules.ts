@@ -34,6 +34,7 @@ const GLOBAL_KEYS = [
   'identity.agents_id_key',
   'identity.api_keys_prefix_key',
   'rooms.room_links_token_hash_key',
+  'rooms.ics_feed_tokens_lookup_prefix_key',
   'platform.rate_limits_pkey',
   'platform.instance_pkey',
   'platform.instance_single_key',
