@@ -9,6 +9,7 @@ import type { Sink } from '../../live/direct-stream.ts'
 import type { RoomEvent } from './event-payloads.ts'
 import { missedBy } from './missed.ts'
 import { presentUserIds, REPLAY_MAX, readRoom } from './read-room.ts'
+import { Recent } from './recent.ts'
 import { isOwn, type MaskResult, RenderPass } from './render-pass.ts'
 import type { SharedQuery } from './shared-query.ts'
 import { Unreadable, UnreadableError } from './unreadable.ts'
@@ -41,6 +42,7 @@ export class Channel {
   /** Who each follower believes is present; absent: as their last snapshot said, or not told yet. */
   readonly #told = new WeakMap<Follower, string>()
   readonly #unreadable = new Unreadable()
+  readonly #recent = new Recent()
   /** For whom alone something was rendered in the last pull. */
   #own = new Set<Follower>()
   readonly #mask: MaskResult
@@ -64,7 +66,26 @@ export class Channel {
   async add(follower: Follower): Promise<void> {
     this.#followers.add(follower)
     if (follower.sent !== null) this.wakePresence() // it has no version, so no replay tells who came and went
-    await this.wake()
+    if (!this.#catchUp(follower)) await this.wake()
+  }
+
+  /**
+   * Brings a follower to where this channel is, by what was rendered for others; false where that does not reach. Its
+   * access was looked at a moment ago, when it was attached. What this channel does not know yet comes with the next pull.
+   */
+  #catchUp(follower: Follower): boolean {
+    const { query, sink, sent } = follower
+    if (sent === null || this.version === 0n || sent > this.version || this.version - sent > REPLAY_MAX) return false
+    const frames = this.#recent.between(query, sent, this.version)
+    if (!frames) return false
+    for (const [at, frame] of frames.entries()) {
+      if (!sink.send(frame)) {
+        this.#lag(follower)
+        break
+      }
+      follower.sent = sent + BigInt(at) + 1n
+    }
+    return true
   }
 
   remove(follower: Follower): void {
@@ -95,6 +116,7 @@ export class Channel {
       try {
         await this.#pull()
         this.#unreadable.clear()
+        this.#again ||= this.#hasLatecomers()
       } catch (error) {
         this.#recover(error)
       }
@@ -118,6 +140,12 @@ export class Channel {
     const json = JSON.stringify(this.#mask({ errors: [told] }, newId()))
     for (const follower of this.#followers) if (follower.query === error.query) this.#end(follower, json)
     this.#again = true
+  }
+
+  /** Whether somebody caught up with where this channel was before the pull, and the pull did not know them. */
+  #hasLatecomers(): boolean {
+    for (const { sent, lagging } of this.#followers) if (!lagging && sent !== this.version) return true
+    return false
   }
 
   /** Reads and sends, once more for those whose standing is to be known first. */
@@ -209,6 +237,9 @@ export class Channel {
   async #renderAndDeliver(follower: Follower, events: readonly RoomEvent[], pass: RenderPass): Promise<void> {
     for (const event of events) {
       const frame = await pass.frame(follower.query, event, follower.caller)
+      if (event.type !== 'RoomSnapshot' && event.version !== null && !isOwn(follower.query, event)) {
+        this.#recent.keep(follower.query, event.version, frame)
+      }
       if (!this.#followers.has(follower)) return // left while it was rendered
       if (!this.#send(follower, event, frame)) return
     }
