@@ -18,11 +18,14 @@ type Play = { room: TestRoom; stories: string[] }
 /** Every mutation of stories and rounds with input that fits, which changes a room with two stories and no votes. */
 const MUTATIONS = {
   storyAdd: ({ room }: Play) => ({ roomId: room.id, title: 'New' }),
+  storyImport: ({ room }: Play) => ({ roomId: room.id, csv: 'title\nNew' }),
   storyUpdate: ({ stories }: Play) => ({ id: stories[0], title: 'New' }),
   storyMove: ({ stories }: Play) => ({ id: stories[0], afterId: stories[1] }),
   storyDelete: ({ stories }: Play) => ({ id: stories[1] }),
   storyEstimate: ({ stories }: Play) => ({ id: stories[0], estimate: '5' }),
   roomSelect: ({ room, stories }: Play) => ({ roomId: room.id, storyId: stories[1] }),
+  roomQuickVote: ({ room }: Play) => ({ roomId: room.id }),
+  roomConfigSet: ({ room }: Play) => ({ roomId: room.id, change: { openVoting: true } }),
   roomReset: ({ room }: Play) => ({ roomId: room.id }),
   roomReveal: ({ room }: Play) => ({ roomId: room.id, roundVersion: room.round.roundVersion }),
   voteCast: ({ room }: Play) => ({ roomId: room.id, ...room.round, card: '5' }),
@@ -143,7 +146,17 @@ it('ROOM-5 a room of another kind has no such action', async () => {
 })
 
 describe('forged ids', () => {
-  const ROOM_ARGUMENTS = ['storyAdd', 'roomSelect', 'roomReset', 'roomReveal', 'voteCast', 'voteClear'] as const
+  const ROOM_ARGUMENTS = [
+    'storyAdd',
+    'storyImport',
+    'roomSelect',
+    'roomQuickVote',
+    'roomConfigSet',
+    'roomReset',
+    'roomReveal',
+    'voteCast',
+    'voteClear',
+  ] as const
   const STORY_ARGUMENTS = [
     ['storyUpdate', 'id'],
     ['storyMove', 'id'],

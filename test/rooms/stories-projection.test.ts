@@ -58,3 +58,27 @@ it('ROOM-183 what people called a story goes to the endpoints of its space alone
   expect(await projected(room, 'story.deleted', 'space')).toMatchObject([{ storyId: uuidOf(story.id), story: null }])
   expect(await projected(room, 'story.added', 'space')).toMatchObject([{ story: null }])
 })
+
+it('ROOM-183 an import shows its figures everywhere, and the room’s title to the endpoints of its space alone', async () => {
+  const { room, host } = await world.pokerRoom({ stories: 0 })
+  await host.mutate('roomRename', { roomId: room.id, title: 'Secret plans' })
+  const csv = 'title,ref\nSecret plan,SP-1\nAnother,SP-1'
+  await host.mutate('storyImport', { roomId: room.id, csv })
+  const [toSpace] = await projected(room, 'story.imported', 'space')
+  const figures = { added: 1, skipped: 1, space: { id: room.spaceId, slug: world.home.slug } }
+  expect(toSpace).toMatchObject({ ...figures, room: { id: room.id, kind: 'poker', title: 'Secret plans' } })
+  const [toOrg] = await projected(room, 'story.imported', 'org')
+  expect(toOrg).toMatchObject({ ...figures, room: { id: room.id, kind: 'poker' } })
+  expect(JSON.stringify([toSpace, toOrg])).not.toMatch(/Secret plan"|Another|SP-1/)
+  expect(JSON.stringify(toOrg)).not.toMatch(/Secret plans/)
+})
+
+it('ROOM-183 a change of lead says who, and the room’s title to the endpoints of its space alone', async () => {
+  const { room, host, voters } = await world.pokerRoom({ voters: 1 })
+  await host.mutate('roomFacilitatorHandOver', { roomId: room.id, userId: voters[0]!.id })
+  const [toSpace] = await projected(room, 'room.facilitator_changed', 'space')
+  const who = { facilitatorId: voters[0]!.userId, previousId: host.userId, reason: 'HANDOVER' }
+  expect(toSpace).toMatchObject({ ...who, room: { id: room.id, title: 'Planning' } })
+  const [toOrg] = await projected(room, 'room.facilitator_changed', 'org')
+  expect(toOrg).toEqual({ ...who, space: expect.anything(), room: { id: room.id, kind: 'poker' } })
+})
