@@ -107,7 +107,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     // What is to be mailed is made and sent before the pool goes, for as long as running requests are awaited.
     opened.defer(() => Promise.race([signInSettled(), delay(config.MOOTHALL_DRAIN_TIMEOUT, undefined, { ref: false })]))
     configureToolInvocations({ retention: config.MOOTHALL_TOOL_INVOCATION_RETENTION, log })
-    configureRooms({ limiter })
+    configureRooms({ limiter, publicUrl: config.MOOTHALL_PUBLIC_URL })
     const { bus } = live
     const mask = (result: ExecutionResult, requestId: string) => publicResult(masked(result, requestId, log))
     const roomLive = startRoomLive({ bus, mask, log })

@@ -16,6 +16,7 @@ export const ID_PREFIX = {
   Deck: 'dck',
   Story: 'sty',
   StandupEntryComment: 'enc',
+  AwayRange: 'awy',
   Project: 'prj',
 } as const
 export type NodeName = keyof typeof ID_PREFIX

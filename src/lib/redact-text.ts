@@ -19,7 +19,7 @@ export function isSecretKey(key: string): boolean {
 }
 
 /** Cheap: does the text hold anything that one of the patterns could match? */
-const SUSPECT = /mhs?_|whsec_|bearer|basic|eyJ|-----BEGIN|:\/\//i
+const SUSPECT = /mhs?_|whsec_|bearer|basic|eyJ|-----BEGIN|:\/\/|\/calendar\//i
 
 /**
  * What is secret whatever its key (PLAT-23 d). Every pattern is linear: no start can be tried twice over the same run
@@ -36,6 +36,8 @@ const SECRETS: readonly [RegExp, string][] = [
   [/\bbearer\s{1,8}[^\s"',;<>]+/gi, REDACTED],
   // `basic` is also an adjective: what follows it is no credential if it is one lower-case word.
   [/\b[Bb][Aa][Ss][Ii][Cc]\s{1,8}(?![a-z]+(?![\w+/=-]))[^\s"',;<>]+/g, REDACTED],
+  // The address of a calendar feed is its secret.
+  [/(\/calendar\/)[\w-]+/g, `$1${REDACTED}`],
   [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#"'<>]+@/gi, `$1${REDACTED}@`],
 ]
 

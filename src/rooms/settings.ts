@@ -1,6 +1,10 @@
 import type { RateLimiter } from '../platform/index.ts'
 
-export type RoomsSettings = { limiter: RateLimiter }
+export type RoomsSettings = {
+  limiter: RateLimiter
+  /** Where calendars and browsers reach the server. */
+  publicUrl: string
+}
 
 let current: RoomsSettings | undefined
 

@@ -8,6 +8,7 @@ import { newId } from '../lib/type-id.ts'
 import type { RateLimiter } from '../platform/index.ts'
 import { schema } from '../schema.ts'
 import { answerError } from './answer-error.ts'
+import { CALENDAR_PATH, createCalendarRoute } from './calendar-route.ts'
 import { DocumentCache, NO_ERRORS } from './document-cache.ts'
 import { GRAPHIQL_ASSETS, Graphiql } from './graphiql/page.ts'
 import { answerCors, securityHeaders } from './headers.ts'
@@ -101,6 +102,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
   const traffic = new Traffic()
   const graphiql = config.MOOTHALL_GRAPHIQL ? new Graphiql(GRAPHQL_PATH) : null
   const oidc = createOidcRoutes(config, log, options.limiter)
+  const calendar = createCalendarRoute(config, log, options.limiter)
   const headers = securityHeaders(config)
 
   const server = createServer({ ...LIMITS, shouldUpgradeCallback }, (request, response) => {
@@ -117,6 +119,7 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
     if (path === GRAPHQL_PATH) return answerGraphql(request, response)
     if (path.startsWith('/auth/oidc/') && (await answerOidc(request, response, path))) return
     if (request.method !== 'GET' && request.method !== 'HEAD') return answerError(response, requestError('NOT_FOUND'))
+    if (path.startsWith(CALENDAR_PATH)) return answerCalendar(request, response, path)
     if (path === '/healthz') return answerHealth(response)
     if (path === '/metrics') return answerMetrics(request, response, config.MOOTHALL_METRICS_TOKEN)
     if (path === '/readyz') return answerReadiness(response, options.readiness, traffic.draining)
@@ -130,6 +133,11 @@ export function createHttpServer(config: Config, log: Logger, options: HttpOptio
     if (!traffic.closed) return oidc.answer(request, response, path)
     answerError(response, requestError('SHUTTING_DOWN', { retryAfterSeconds: 1 }))
     return true
+  }
+
+  async function answerCalendar(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    if (!traffic.closed) return calendar(request, response, path)
+    answerError(response, requestError('SHUTTING_DOWN', { retryAfterSeconds: 1 }))
   }
 
   function answerGraphql(request: IncomingMessage, response: ServerResponse): unknown {

@@ -31,6 +31,7 @@ describe('the rates', () => {
       'loginRequest 20/3600s',
       'waitlistJoin 20/3600s',
       'spacePasscode 10/60s',
+      'calendarFetches 60/3600s',
       'keyFailuresOfAddress 20/60s',
       'keyFailuresOfPrefix 20/60s',
       'personRequests 600/60s',

@@ -14,6 +14,8 @@ export const RATE_LIMITS = {
   waitlistJoin: { points: 20, seconds: 60 * 60, store: 'shared', onStoreFailure: 'refuse' },
   /** Wrong passcodes of one person at one space (ROOM-14). */
   spacePasscode: { points: 10, seconds: 60, store: 'shared', onStoreFailure: 'pass' },
+  /** Fetches of one person's calendar feed (ROOM-141). */
+  calendarFetches: { points: 60, seconds: 60 * 60, store: 'shared', onStoreFailure: 'pass' },
   /** Keys that did not hold, by where they came from and by their prefix (ID-51). */
   keyFailuresOfAddress: { points: 20, seconds: 60, store: 'shared', onStoreFailure: 'pass' },
   keyFailuresOfPrefix: { points: 20, seconds: 60, store: 'shared', onStoreFailure: 'pass' },
