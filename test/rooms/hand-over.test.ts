@@ -159,8 +159,26 @@ it('ROOM-42, ROOM-44 of a hand-over and a claim at once the first one holds', as
   }
 })
 
-it('ROOM-23, ROOM-44 whoever leaves the space while the lead goes to them leads nothing afterwards', async () => {
-  for (let run = 0; run < 6; run++) {
+it('ROOM-23, ROOM-44 a hand-over waits for who is leaving, and finds them gone', async () => {
+  const space = await world.space()
+  const heir = await world.member({ space })
+  const { room: elsewhere } = await world.pokerRoom({ space })
+  await world.attend(elsewhere, heir)
+  const { room, host } = await world.pokerRoom({ space })
+  // They are out of the space, and on their way out of its rooms; of this one they are none of the people.
+  const held = await world.hold('SELECT FROM rooms.rooms WHERE id = $1 FOR UPDATE', [elsewhere.uuid])
+  const leaving = heir.mutate('spaceLeave', { id: space.id })
+  await world.untilBlocked()
+  const giving = handOver(host, room, heir)
+  await world.untilBlocked(2)
+  await held.release()
+  expect(await leaving).toMatchObject({ __typename: 'SpaceLeavePayload' })
+  expect(await giving).toMatchObject({ code: 'NOT_FOUND', path: ['input', 'userId'] })
+  expect((await leadOf(room)).id).toBe(host.userId)
+})
+
+it('ROOM-23, ROOM-44 whoever leaves the space as the lead goes to them leads nothing afterwards', async () => {
+  for (let run = 0; run < 4; run++) {
     const space = await world.space()
     const { room, host, voters } = await world.pokerRoom({ space, voters: 1 })
     const [heir] = voters as [Actor]

@@ -3,7 +3,6 @@ import { ForbiddenError, LimitReachedError, NotFoundError } from '../../graphql/
 import { requireFacilitator } from './access.ts'
 import { change, noChange, type RoomChange } from './change.ts'
 import { cofacilitatorStep, countCofacilitators, markCofacilitator } from './cofacilitators.ts'
-import { holdMembershipOfRoom } from './hold-membership.ts'
 import { lockRoom, requireOpen } from './lock-room.ts'
 import { personOfRoom } from './person-of-room.ts'
 
@@ -16,7 +15,7 @@ export async function setCofacilitator(
   caller: UserCaller,
   { roomId, userId, on }: SetCofacilitator,
 ): Promise<RoomChange> {
-  const [, room] = await Promise.all([holdMembershipOfRoom(caller, roomId, userId), lockRoom(caller, roomId)])
+  const room = await lockRoom(caller, roomId)
   requireFacilitator(caller, room)
   requireOpen(room)
 
