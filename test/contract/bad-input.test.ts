@@ -10,10 +10,11 @@ import { inParallel } from './in-parallel.ts'
 import { MUTATION_PLAYS } from './mutation-plays.ts'
 import { MUTATIONS, mutationDocument, type Outcome, variablesOf } from './perform.ts'
 import { absentOf } from './planted.ts'
+import { withComment } from './play-standup.ts'
 import { withWebhook } from './play-webhook.ts'
 import { faultOfAnswer, faultOfOutcome } from './refusal.ts'
 import { fieldAt, holds, nameOf, type Slot, slotsOf, valueAt, withValue } from './schema-walk.ts'
-import { Stage } from './stage.ts'
+import { type Play, Stage } from './stage.ts'
 
 const BATCH = 10
 
@@ -25,7 +26,10 @@ const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   // May be empty: open spaces, nothing to note, no icon.
   [/^(SpaceCreate|SpaceUpdate|SpaceJoin)Input\.passcode$/, /^(empty|blank)$/],
   [/^Story(Add|Update)Input\.(title|notes|ref)$/, /^(empty|blank)$/],
+  [/^StandupEntryPutInput\.(yesterday|today|blockers)$/, /^(empty|blank)$/],
   [/^ViewerUpdateInput\.avatarIcon$/, /^(empty|blank)$/],
+  // No timer.
+  [/^StandupConfigInput\.speakerSeconds$/, /^zero$/],
   // At once.
   [/^(WebhookRotateSecretInput\.graceHours|ApiKeyRotateInput\.graceMinutes)$/, /^zero$/],
   // Is no password, which is a failed sign-in and as such a fact (ID-23).
@@ -51,6 +55,11 @@ beforeAll(async () => {
   ])
   foreign.set('Space', [sameOrg.space.id, otherOrg.space.id])
   foreign.set('Room', [sameOrg.room.id, theirs.room.id])
+  const [comment, theirComment] = [
+    await standupComment(sameOrg),
+    await standupComment({ ...sameOrg, room: theirs.room, host: otherOrg, member: otherOrg }),
+  ]
+  foreign.set('StandupEntryComment', [comment, theirComment])
   foreign.set('Story', [sameOrg.stories[0], theirs.stories[0]!])
   foreign.set('Deck', [sameOrg.deckId, encodeId('Deck', deck)])
   foreign.set('User', [otherOrg.id])
@@ -70,6 +79,13 @@ beforeAll(async () => {
   foreign.set('Session', [encodeId('Session', cast.deputy.sessionId), encodeId('Session', otherOrg.sessionId)])
 })
 afterAll(() => stage?.world.close())
+
+/** A comment in a standup of its own, of a play that stays as it is. */
+async function standupComment(play: Play): Promise<string> {
+  const own = { ...play }
+  await withComment(stage.world, own)
+  return own.commentId
+}
 
 it.each(MUTATIONS)('PLAT-58, PLAT-59 %s takes nothing that does not belong in its arguments', async (name) => {
   const { client, examples } = await scene(name)

@@ -5,6 +5,8 @@ import type { GraphqlClient } from '../support/client.ts'
 import { createWorld, type World } from '../support/world.ts'
 import { plantAgent, plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
 import { plantCalls, plantKey, plantSelf } from './plant-keys.ts'
+import { plantPersonal } from './plant-personal.ts'
+import { plantStandup } from './plant-standup.ts'
 import { plantMailed, plantRetried } from './plant-unseen.ts'
 import { Planted } from './planted.ts'
 
@@ -92,7 +94,10 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   people.set('meeting', meeting)
 
   await world.sql(`UPDATE rooms.room_presence SET last_seen_at = now() + interval '1 day'`) // nobody goes meanwhile
-  for (const [name, person] of people) await plantPerson(world, planted, name, person)
+  for (const [name, person] of people) {
+    await plantPerson(world, planted, name, person)
+    if (name !== 'meeting' && name !== 'guest') await plantPersonal(world, planted, name, person)
+  }
   await plantMailed(world, planted, world.owner)
   await plantRetried(world, planted, member)
   await plantSelf(world, planted, 'robot', robot)
@@ -108,6 +113,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     ['strange', stranger.space],
   ] as const) {
     await plantSpace(world, planted, realm, space)
+    await plantStandup(world, planted, realm, space, { home: member, other, strange: stranger }[realm])
   }
   for (const realm of ['agents', 'agent:home', 'agent:other']) await plantAgent(world, planted, realm, world.org.id)
   await plantAgent(world, planted, 'agent:strange', stranger.orgId)
@@ -115,7 +121,10 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   await world.sql('UPDATE identity.memberships SET revoked_at = now() WHERE user_id = $1', [former.userId])
 
   // An embedded session knows its person, and itself among the sessions.
-  const self = (name: string, as = name) => [`user:${name}`, `mail:${name}`, `session:${as}`, `origin:${as}`]
+  const self = (name: string, as = name) => [
+    ...[`user:${name}`, `mail:${name}`, `away:${name}`],
+    ...[`session:${as}`, `origin:${as}`],
+  ]
   const everybody = [...people.keys()].filter((name) => name !== 'stranger').map((name) => `user:${name}`)
   const atHome = [
     'owner',
@@ -181,7 +190,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     'delivery:strange',
     'agent:strange',
     'bounds:strange',
-    ...['user', 'mail', 'name', 'session', 'origin', 'agent', 'bounds', 'key', 'tools'].map(
+    ...['user', 'mail', 'away', 'name', 'session', 'origin', 'agent', 'bounds', 'key', 'tools'].map(
       (kind) => `${kind}:stranger`,
     ),
   ])

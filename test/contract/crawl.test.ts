@@ -76,6 +76,7 @@ const NO_WRITING = [
   'rooms.rooms.state',
   'rooms.rooms.timer_on_end',
   'rooms.space_members.role',
+  'rooms.standup_entry_reactions.emoji',
 ]
 
 let crawl: CrawlWorld

@@ -51,6 +51,12 @@ const RULES: readonly [rule: string, mutations: string, cells: string][] = [
   ],
   ['ROOM-22, 58 hosts', 'storyImport storyUpdate storyMove storyDelete storyEstimate', 'F N F'],
   ['ROOM-22, 50, 58, 69 members', 'roomHeartbeat roomLeave storyAdd voteCast voteClear', 'ok N F'],
+  ['ROOM-22, 93, 94, 95, 97 hosts', 'standupStart standupNext standupSkip standupOrderSet standupGather', 'F N F'],
+  ['ROOM-22, 91, 92, 98 members', 'standupEntryPut standupReadySet standupEntryComment standupEntryReact', 'ok N F'],
+  ['ROOM-98 whose comment it is', 'standupEntryCommentDelete', 'F N F'],
+  ['ROOM-22, 130 members of whatever space', 'awayAdd', 'ok ok F'],
+  ['ROOM-130 whose days they are', 'awayDelete', 'N N F'],
+  ['ROOM-22, 140 people', 'calendarFeedMint calendarFeedUpdate calendarFeedRevoke', 'F F F'],
   ['ROOM-22, 57 members', 'deckCreate deckUpdate deckDelete', 'ok N F'],
   ['ROOM-15, 21 members', 'spaceLeave spaceSeen spaceSpectatorSet', 'ok N F'],
   // Whoever they are: what they present here is another credential.

@@ -7,6 +7,7 @@ import { uuidOf, type World } from '../support/world.ts'
 import { absentOf } from './planted.ts'
 import { withAgent } from './play-agent.ts'
 import { intentKeyOf, withIntentKey } from './play-intent-key.ts'
+import { nobodyAway, withFeeds } from './play-personal.ts'
 import { addresseeOf, CODE, freshlySignedIn, linkTokenOf, mailed } from './play-sign-in.ts'
 import { whileSpeaking, withComment, withEntries, withStandup } from './play-standup.ts'
 import { RECEIVER, withWebhook } from './play-webhook.ts'
@@ -161,6 +162,13 @@ const newRoom = (deck: (play: Play) => object) => (play: Play) => ({
   kind: 'poker',
   title: WRITTEN,
   config: config(deck(play)),
+})
+
+const newStandup = (play: Play) => ({
+  spaceId: play.space.id,
+  kind: 'standup',
+  title: WRITTEN,
+  config: { standup: { async: true, speakerSeconds: 60 } },
 })
 
 /** Every mutation of the schema; a test fails while one is missing. */
@@ -516,6 +524,43 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     again: 'nothing',
     refused: { input: ({ space, host }) => ({ id: space.id, spectator: true, userId: host.id }), code: 'FORBIDDEN' },
   },
+  awayAdd: {
+    by: 'member',
+    prepare: nobodyAway,
+    input: () => ({ startsOn: '2026-07-03', endsOn: '2026-07-05' }),
+    facts: ['standup.away_saved'],
+    again: 'nothing',
+    refused: { input: () => ({ startsOn: '2026-07-05', endsOn: '2026-07-03' }), code: 'INVALID_INPUT' },
+  },
+  awayDelete: {
+    by: 'member',
+    input: ({ awayRangeId }) => ({ id: awayRangeId }),
+    facts: ['standup.away_saved'],
+    again: { code: 'NOT_FOUND' },
+    refused: notThere('id', 'AwayRange'),
+  },
+  calendarFeedMint: {
+    by: 'member',
+    input: () => ({ remindMinutes: 10 }),
+    facts: ['calendar_feed.minted'],
+    again: more('calendar_feed.minted'),
+    refused: { input: () => ({ remindMinutes: 1_441 }), code: 'INVALID_INPUT' },
+  },
+  calendarFeedUpdate: {
+    by: 'member',
+    prepare: withFeeds,
+    input: () => ({ remindMinutes: 10 }),
+    facts: ['calendar_feed.updated'],
+    again: 'nothing',
+    refused: { input: () => ({ remindMinutes: -1 }), code: 'INVALID_INPUT' },
+  },
+  calendarFeedRevoke: {
+    by: 'member',
+    prepare: withFeeds,
+    facts: ['calendar_feed.revoked'],
+    again: 'nothing',
+    refused: null,
+  },
   deckCreate: {
     by: 'member',
     input: ({ space }) => ({ spaceId: space.id, name: WRITTEN, cards: [WRITTEN, '2'], ordinal: true }),
@@ -543,7 +588,7 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
   roomCreate: {
     by: 'host',
     input: newRoom(() => ({ cards: { name: WRITTEN, cards: ['1', '2'], ordinal: false } })),
-    others: [newRoom(({ deckId }) => ({ id: deckId })), newRoom(() => ({ preset: 'FIBONACCI' }))],
+    others: [newRoom(({ deckId }) => ({ id: deckId })), newRoom(() => ({ preset: 'FIBONACCI' })), newStandup],
     facts: ['room.created'],
     again: more('room.created'),
     refused: { input: newRoom(() => ({ id: absentOf('Deck') })), code: 'NOT_FOUND' },
@@ -753,7 +798,7 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     refused: { input: ({ room, host }) => ({ roomId: room.id, expectedSpeakerId: host.id }), code: 'CONFLICT' },
   },
   standupSkip: {
-    by: 'member',
+    by: 'host',
     prepare: whileSpeaking,
     input: ({ room, castMember }) => ({ roomId: room.id, userId: castMember.id, skipped: true }),
     others: [({ room, castMember }) => ({ roomId: room.id, userId: castMember.id, skipped: false })],

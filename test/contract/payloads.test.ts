@@ -22,6 +22,7 @@ const NOT_WRITTEN = [
   /^PokerCardsInput\.cards/,
   /^StoryEstimateInput\.estimate$/,
   /^VoteCastInput\.card$/,
+  /^StandupEntryReactInput\.emoji$/,
   /^SpaceJoinInput\.passcode$/,
   /^AgentCreateInput\.name$/,
   /^Agent(Add|Remove)IntentKeyInput\.(publicKey|kid)$/,

@@ -7,6 +7,7 @@ import { newId } from '../../src/lib/type-id.ts'
 import { Actor, type TestRoom } from '../support/actor.ts'
 import type { App } from '../support/app.ts'
 import { createWorld, FIBONACCI, type TestSpace, type World } from '../support/world.ts'
+import { awayRangeOf } from './play-personal.ts'
 
 export const PASSWORD = 'correct horse battery'
 
@@ -34,8 +35,12 @@ export type Play = Cast & {
   deckId: string
   /** The member's connection. */
   connectionId: string
+  /** The member's comment in a standup, where `withComment` made it; else the id of nothing. */
+  commentId: string
   /** Another session of whoever acts. */
   otherSessionId: string
+  /** Days on which whoever acts is away. */
+  awayRangeId: string
   /** An agent and its key, where `withAgent` made them; else ids of nothing. */
   agentId: string
   keyId: string
@@ -223,7 +228,9 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
     stories: ids,
     deckId: encodeId('Deck', deckId),
     connectionId,
+    commentId: encodeId('StandupEntryComment', newId()),
     otherSessionId: encodeId('Session', sessionId),
+    awayRangeId: await awayRangeOf(world, actor),
     agentId: encodeId('Agent', newId()),
     keyId: encodeId('ApiKey', newId()),
     webhookId: encodeId('Webhook', newId()),

@@ -4,7 +4,6 @@ import { SPEAKER_REASONS } from '../live/event-payloads.ts'
 import { inRoom } from '../space/projection.ts'
 import { ENTRY_TEXTS } from './entry.ts'
 import { withEntries } from './projection.ts'
-import { EMOJI } from './reactions.ts'
 import { SPEAKING_ORDERS } from './standup-room.ts'
 
 const userId = nodeId('User')
@@ -74,7 +73,7 @@ export const entryCommented = defineEvent('standup.entry_commented', {
 export const entryReacted = defineEvent('standup.entry_reacted', {
   category: 'audit_only',
   description: 'Somebody reacted to an entry of a standup, or took a reaction back.',
-  payload: z.strictObject({ entryUserId: userId, emoji: z.enum(EMOJI), on: z.boolean() }),
+  payload: z.strictObject({ entryUserId: userId, on: z.boolean() }),
   projection: inRoom,
 })
 

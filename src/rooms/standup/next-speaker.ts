@@ -1,8 +1,9 @@
 import type { UserCaller } from '../../graphql/caller.ts'
-import { ConflictError } from '../../graphql/errors.ts'
+import { ConflictError, NotFoundError } from '../../graphql/errors.ts'
 import { change, noChange, type RoomChange } from '../room/change.ts'
 import { lockRoom } from '../room/lock-room.ts'
 import { requireHostOrSelf, requirePhase } from './access.ts'
+import { findEntry } from './entry.ts'
 import { advance, nextSpeaker } from './turn.ts'
 
 type NextSpeaker = { roomId: string; expectedSpeakerId?: string | null | undefined }
@@ -19,6 +20,9 @@ export async function passTurn(
   requirePhase(room, 'speak')
   if (room.currentSpeakerId !== expectedSpeakerId) {
     if (caller.userId !== expectedSpeakerId) requireHostOrSelf(caller, room, room.currentSpeakerId)
+    if (expectedSpeakerId !== null && !(await findEntry(room, expectedSpeakerId))) {
+      throw new NotFoundError('expectedSpeakerId')
+    }
     throw new ConflictError('Somebody else has the turn by now.')
   }
   requireHostOrSelf(caller, room, expectedSpeakerId)

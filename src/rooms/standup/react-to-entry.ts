@@ -32,7 +32,7 @@ export async function reactToEntry(
       VALUES (${room.orgId}, ${roomId}, ${entryUserId}, ${caller.userId}, ${emoji})`
   }
   const reactions = await countReactions(room, entryUserId)
-  const told = fact(entryReacted, { entryUserId, emoji, on })
+  const told = fact(entryReacted, { entryUserId, on })
   const changed = await change(caller, room, [
     { type: 'EntryReactionsChanged', payload: { entryUserId, reactions }, fact: told },
   ])
