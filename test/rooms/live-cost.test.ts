@@ -86,6 +86,36 @@ it('ROOM-173 reads one state for all who come back at once', async () => {
   expect(stories).toBeLessThan(25) // arrivals share what is under way; were it by heads there would be 60 and more
 })
 
+it('ROOM-173 asks nothing about a room for whoever comes back to it one after the other: what they missed is there', async () => {
+  const { room, host, voters } = await world.pokerRoom({ voters: 3 })
+  const query = `subscription ($roomId: ID!, $sinceVersion: BigInt) {
+    roomEvents(roomId: $roomId, sinceVersion: $sinceVersion) { __typename version actor { id } } }`
+  const follow = (person: { client: { token?: string | undefined } }, more: object = {}) => {
+    const variables = { roomId: room.id, ...more }
+    const stream = openRoomStream({ url: `${world.app.url}/graphql`, token: person.client.token!, query, variables })
+    open.push(stream)
+    return stream
+  }
+  const watch = follow(host)
+  const { version } = await watch.next(is('RoomSnapshot'))
+  for (const voter of voters) await voter.vote(room, '5')
+  await watch.next((event) => Number(event.version) === Number(version) + voters.length)
+
+  const returns = 40
+  const began = performance.now()
+  statements.length = 0
+  for (let turn = 0; turn < returns; turn++) {
+    const back = follow(voters[turn % voters.length]!, { sinceVersion: version })
+    await back.next((event) => Number(event.version) === Number(version) + voters.length)
+    expect(back.versions()).toEqual(voters.map((_, at) => Number(version) + at + 1))
+    expect(back.events.some(is('RoomSnapshot'))).toBe(false)
+    back.close()
+  }
+  const reads = statements.filter((text) => text.includes('rooms.room_viewers')).length
+  // Who is present is looked at four times a second at most, however many come.
+  expect(reads).toBeLessThanOrEqual((4 * (performance.now() - began)) / 1_000 + 2)
+})
+
 it('ROOM-173 renders a reveal once for all, its cards included, and asks for nobody’s standing', async () => {
   const { room, host, voters } = await world.pokerRoom({ voters: 4 })
   const people = [host, ...voters]
