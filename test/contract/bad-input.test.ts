@@ -10,6 +10,7 @@ import { inParallel } from './in-parallel.ts'
 import { MUTATION_PLAYS } from './mutation-plays.ts'
 import { MUTATIONS, mutationDocument, type Outcome, variablesOf } from './perform.ts'
 import { absentOf } from './planted.ts'
+import { awayRangeOf } from './play-personal.ts'
 import { withComment } from './play-standup.ts'
 import { withWebhook } from './play-webhook.ts'
 import { faultOfAnswer, faultOfOutcome } from './refusal.ts'
@@ -30,6 +31,8 @@ const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   [/^ViewerUpdateInput\.avatarIcon$/, /^(empty|blank)$/],
   // No timer.
   [/^StandupConfigInput\.speakerSeconds$/, /^zero$/],
+  // When the standup opens.
+  [/^CalendarFeed(Mint|Update)Input\.remindMinutes$/, /^zero$/],
   // At once.
   [/^(WebhookRotateSecretInput\.graceHours|ApiKeyRotateInput\.graceMinutes)$/, /^zero$/],
   // Is no password, which is a failed sign-in and as such a fact (ID-23).
@@ -75,6 +78,7 @@ beforeAll(async () => {
   foreign.set('Webhook', [sameOrg.webhookId, elsewhereHook.webhookId])
   foreign.set('WebhookDelivery', [sameOrg.deliveryId, elsewhereHook.deliveryId])
   foreign.set('Project', [knownProject(otherOrg).id])
+  foreign.set('AwayRange', [await awayRangeOf(world, cast.deputy), await awayRangeOf(world, otherOrg)])
   foreign.set('Org', [encodeId('Org', otherOrg.orgId)])
   foreign.set('Session', [encodeId('Session', cast.deputy.sessionId), encodeId('Session', otherOrg.sessionId)])
 })
