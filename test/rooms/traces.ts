@@ -5,7 +5,7 @@ import type { World } from '../support/world.ts'
 export async function traceOf(world: World, room: TestRoom): Promise<unknown> {
   const rows = (from: string, id = 'room_id') =>
     world.sql(`SELECT to_jsonb(t) AS row FROM ${from} AS t WHERE ${id} = $1 ORDER BY 1`, [room.uuid])
-  const [rooms, stories, votes, voters, events, facts] = await Promise.all([
+  const [rooms, stories, votes, voters, events, facts, entries, comments, reactions] = await Promise.all([
     // When the facilitator was last seen is no change (ROOM-41).
     world.sql(`SELECT to_jsonb(r) - 'facilitator_seen_at' - 'updated_at' AS row FROM rooms.rooms AS r WHERE id = $1`, [
       room.uuid,
@@ -15,8 +15,11 @@ export async function traceOf(world: World, room: TestRoom): Promise<unknown> {
     rows('rooms.round_voters'),
     rows('rooms.room_events'),
     rows('platform.audit_events'),
+    rows('rooms.standup_entries'),
+    rows('rooms.standup_entry_comments'),
+    rows('rooms.standup_entry_reactions'),
   ])
-  return { rooms, stories, votes, voters, events, facts }
+  return { rooms, stories, votes, voters, events, facts, entries, comments, reactions }
 }
 
 /** Runs `act` and says whether the room is the same afterwards. */
