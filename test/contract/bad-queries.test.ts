@@ -58,6 +58,7 @@ const leading = (field: string, argument?: string): Record<string, unknown> => {
     node: { id: play.room.id },
     nodes: { ids: [play.room.id] },
     room: { id: play.room.id },
+    roomCsv: { roomId: play.room.id },
     agent: argument === 'name' ? { name: 'nobody' } : { id: play.agentId },
     webhook: { id: play.webhookId },
     webhookDeliveries: { webhookId: play.webhookId },
