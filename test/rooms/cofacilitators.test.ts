@@ -142,7 +142,7 @@ it('ROOM-45 are participants who may host, of this room', async () => {
   ]
   const notThere = [
     await world.member(), // of the space, but never came
-    await attending(await world.member({ space: null })),
+    await world.member({ space: null }),
     await world.outsider(),
     await world.otherOrg(),
   ]
@@ -159,6 +159,18 @@ it('ROOM-45 are participants who may host, of this room', async () => {
   })
   expect(await name(host, room, await attending(await world.member({ spectator: true })))).toMatchObject({
     __typename: 'RoomCofacilitatorSetPayload',
+  })
+})
+
+it('ROOM-45 the flag of somebody who cannot come any more is taken away, and not given again', async () => {
+  const { room, host, voters } = await world.pokerRoom({ voters: 1 })
+  const [gone] = voters as [Actor]
+  await name(host, room, gone)
+  await world.sql(`UPDATE identity.users SET status = 'disabled' WHERE id = $1`, [gone.userId])
+  expect(await name(host, room, gone, false)).toMatchObject({ room: { cofacilitators: [] } })
+  expect(await name(host, room, gone)).toMatchObject({ code: 'FORBIDDEN' })
+  expect(await host.mutate('roomFacilitatorHandOver', { roomId: room.id, userId: gone.id })).toMatchObject({
+    code: 'FORBIDDEN',
   })
 })
 
