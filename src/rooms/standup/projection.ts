@@ -37,7 +37,7 @@ export const withEntries: Projection<object> = async (event, form, rows) => {
 }
 
 function firstThatFit<E extends object>(entries: readonly E[]): E[] {
-  let bytes = 0
+  let bytes = 1 // the brackets, with one comma too many
   const end = entries.findIndex((entry) => {
     bytes += Buffer.byteLength(JSON.stringify(entry)) + 1
     return bytes > ENTRIES_BYTES
