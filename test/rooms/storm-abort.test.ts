@@ -57,6 +57,7 @@ it(`ROOM-174 is as before when ${SUBSCRIPTIONS} subscriptions over sockets were 
 
 it(`ROOM-174 keeps no listener, queue or heap of ${ATTACHED} streams that ended while they were being brought up to date`, async () => {
   const { room, host } = await world.pokerRoom()
+  await world.sql('DELETE FROM rooms.room_presence') // the world's own
   const log = pino({ level: 'silent' })
   const hub = new RoomHub(currentBus(), (result) => result, log)
   const { spaceId, uuid: roomId, orgId } = { ...room, spaceId: uuidOf(room.spaceId) }
