@@ -47,7 +47,12 @@ describe("Relay's compiler", () => {
       'type Space {',
       /type 'Space'.* parent type 'Node'/,
     ],
-    ['what a deletion names is an ID', /^ {2}spaceId: ID!$(?=\n\})/m, '  spaceId: String!', /Expected field type 'ID'/],
+    [
+      'what a deletion names is an ID',
+      /(?<=^type SpaceDeletePayload \{\n(.*\n)*?) {2}spaceId: ID!$/m,
+      '  spaceId: String!',
+      /Expected field type 'ID'/,
+    ],
   ])('PLAT-61 would tell if it were not so that %s', async (_convention, from, to, complaint) => {
     const broken = SDL.replace(from, to)
     expect(broken).not.toBe(SDL)

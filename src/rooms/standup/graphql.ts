@@ -166,7 +166,13 @@ mutation('standupEntryReact', {
   description:
     'Puts a reaction on an answered entry, also when the standup is done; the same one again takes it back. Members may, ' +
     'and guests.',
-  input: { roomId, entryUserId, emoji: arg.text({ max: 8 }).describe('One of 👍 ❤️ 🎉 👀 🙏 💡.') },
+  input: {
+    roomId,
+    entryUserId,
+    emoji: arg
+      .text({ max: 8 })
+      .describe('One emoji: thumbs up, red heart, party popper, eyes, folded hands or light bulb.'),
+  },
   errors: ROOM_ERRORS,
   needs: 'user',
   scope: 'rooms:write',

@@ -29,7 +29,9 @@ export const StandupTurnType = builder.objectRef<Turn>('StandupTurn').implement(
 export const EntryReactionType = builder.objectRef<ReactionCount>('StandupEntryReaction').implement({
   description: 'How many reacted to an entry by an emoji.',
   fields: (t) => ({
-    emoji: t.exposeString('emoji', { description: 'One of 👍 ❤️ 🎉 👀 🙏 💡.' }),
+    emoji: t.exposeString('emoji', {
+      description: 'Thumbs up, red heart, party popper, eyes, folded hands or light bulb.',
+    }),
     count: t.exposeInt('count', { description: 'How many did.' }),
     mine: t.boolean({
       ...perViewer('Whether the viewer is among them.'),
