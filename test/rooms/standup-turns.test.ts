@@ -147,6 +147,20 @@ describe('ROOM-93', () => {
   })
 })
 
+it('ROOM-40, ROOM-93 to 97 a co-facilitator leads a standup, a former facilitator no longer does', async () => {
+  const { room, host, people } = await standup(world, { people: 2 })
+  const [cohost, heir] = people as [Actor, Actor]
+  await host.mutate('roomCofacilitatorSet', { roomId: room.id, userId: cohost.id, on: true })
+  await host.mutate('roomFacilitatorHandOver', { roomId: room.id, userId: heir.id })
+  expect(await start(host, room)).toMatchObject({ code: 'FORBIDDEN' })
+  expect(await start(cohost, room)).toMatchObject({ room: { phase: 'speak' } })
+  const [, second, third] = orderIn(await seen(cohost, room)).map((id) => ({ id }))
+  expect(await arrange(cohost, room, [third!, second!])).toMatchObject({ __typename: 'StandupOrderSetPayload' })
+  expect(await pass(cohost, room, host)).toMatchObject({ room: { standup: { currentSpeakerId: third!.id } } })
+  expect(await skip(cohost, room, third!)).toMatchObject({ room: { standup: { currentSpeakerId: second!.id } } })
+  expect(await gather(cohost, room)).toMatchObject({ room: { phase: 'gather' } })
+})
+
 describe('ROOM-94', () => {
   it('ROOM-94 goes on from one to the next, after the last to nobody', async () => {
     const { room, circle } = await speaking()
