@@ -127,6 +127,18 @@ it('ROOM-35 a revealed round or an empty table has no list to take or to drop', 
   expect(await world.events(empty)).toMatchObject([{ type: 'RoomChanged' }])
 })
 
+it('ROOM-35 the list is of who takes part now, whatever a round before has left', async () => {
+  const { room, host, voters } = await world.pokerRoom({ voters: 1, openVoting: true, space: await world.space() })
+  await host.mutate('roomReset', { roomId: room.id })
+  expect(await waitedFor(room)).toEqual(uuidsOf([host, ...voters]))
+  await host.reveal(room, { roundVersion: next(room.round.roundVersion) })
+  await set(host, room, { openVoting: false })
+  await host.mutate('roomReset', { roomId: room.id }) // a closed round leaves the list alone (ROOM-68)
+  await voters[0]!.mutate('spaceSpectatorSet', { id: room.spaceId, spectator: true })
+  await set(host, room, { openVoting: true })
+  expect(await waitedFor(room)).toEqual([host.userId])
+})
+
 it('ROOM-35, ROOM-66 a setting that completes the round reveals it', async () => {
   const { room, host, voters } = await world.pokerRoom({ voters: 1 })
   for (const voter of [host, ...voters]) await voter.vote(room, '5')

@@ -39,7 +39,7 @@ export async function setRoomConfig(caller: UserCaller, { roomId, change: asked 
 /** With open voting the round waits for those who take part now, without it for whoever is present. */
 async function waitingStep(room: OpenRound): Promise<Step> {
   const storyId = room.currentStoryId
+  await sql`DELETE FROM rooms.round_voters WHERE org_id = ${room.orgId} AND story_id = ${storyId}`
   if (room.config.openVoting) await snapshotVoters(room, storyId)
-  else await sql`DELETE FROM rooms.round_voters WHERE org_id = ${room.orgId} AND story_id = ${storyId}`
   return { type: 'RoundVotersChanged', payload: { waitingForIds: await waitingForIds(room) } }
 }
