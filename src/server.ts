@@ -49,7 +49,7 @@ import {
 } from './platform/index.ts'
 import { startWorkers, type Workers } from './queue/leased-work.ts'
 import { startSweeps } from './queue/sweeps.ts'
-import { configureRooms, roomSweeps, startRoomLive } from './rooms/index.ts'
+import { configureRooms, roomSweeps, standupOpenings, startRoomLive } from './rooms/index.ts'
 import { readSecrets, type Secrets } from './secrets.ts'
 import { socketAuthentication } from './transport/authenticate-socket.ts'
 import { masked } from './transport/execute.ts'
@@ -201,7 +201,7 @@ function openWorkers(config: Config, bus: Bus, opened: AsyncDisposableStack, log
     maxAttempts: config.MOOTHALL_WEBHOOK_MAX_ATTEMPTS,
     retention: config.MOOTHALL_WEBHOOK_RETENTION,
   })
-  const workers = startWorkers([webhookDeliveries], { bus, log })
+  const workers = startWorkers([webhookDeliveries, standupOpenings], { bus, log })
   opened.defer(() => workers.stop(0))
   return workers
 }

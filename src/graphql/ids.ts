@@ -17,6 +17,7 @@ export const ID_PREFIX = {
   Story: 'sty',
   StandupEntryComment: 'enc',
   AwayRange: 'awy',
+  StandupSchedule: 'sch',
   Project: 'prj',
 } as const
 export type NodeName = keyof typeof ID_PREFIX

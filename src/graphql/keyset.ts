@@ -1,4 +1,4 @@
-import { isInstant } from '../lib/instant.ts'
+import { isDay, isInstant } from '../lib/instant.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { InvalidInputError } from './errors.ts'
 
@@ -8,7 +8,7 @@ import { InvalidInputError } from './errors.ts'
  */
 export type SortKey = {
   field: string
-  type: 'uuid' | 'text' | 'instant' | 'number'
+  type: 'uuid' | 'text' | 'instant' | 'day' | 'number'
   descending?: boolean
   /** Nulls come last (PLAT-61). */
   nullable?: boolean
@@ -36,6 +36,7 @@ const FITS: Record<SortKey['type'], (value: unknown) => boolean> = {
   uuid: isUuid,
   text: (value) => typeof value === 'string' && !value.includes('\0'),
   instant: isInstant,
+  day: isDay,
   number: Number.isFinite,
 }
 

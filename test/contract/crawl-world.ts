@@ -113,7 +113,10 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     ['strange', stranger.space],
   ] as const) {
     await plantSpace(world, planted, realm, space)
-    await plantStandup(world, planted, realm, space, { home: member, other, strange: stranger }[realm])
+    const [author, name] = { home: [member, 'member'], other: [other, 'other'], strange: [stranger, 'stranger'] }[
+      realm
+    ] as [Actor, string]
+    await plantStandup(world, planted, realm, space, author, `away:${name}`)
   }
   for (const realm of ['agents', 'agent:home', 'agent:other']) await plantAgent(world, planted, realm, world.org.id)
   await plantAgent(world, planted, 'agent:strange', stranger.orgId)

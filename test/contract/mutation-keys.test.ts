@@ -54,6 +54,8 @@ const RULES: readonly [rule: string, mutations: string, cells: string][] = [
   ['ROOM-22, 93, 94, 95, 97 hosts', 'standupStart standupNext standupSkip standupOrderSet standupGather', 'F N F'],
   ['ROOM-22, 91, 92, 98 members', 'standupEntryPut standupReadySet standupEntryComment standupEntryReact', 'ok N F'],
   ['ROOM-98 whose comment it is', 'standupEntryCommentDelete', 'F N F'],
+  ['ROOM-22, 120 owners', 'standupScheduleSet', 'F N F'],
+  ['ROOM-22, 129 members', 'standupAheadPut standupAheadDelete', 'ok N F'],
   ['ROOM-22, 130 members of whatever space', 'awayAdd', 'ok ok F'],
   ['ROOM-130 whose days they are', 'awayDelete', 'N N F'],
   ['ROOM-22, 140 people', 'calendarFeedMint calendarFeedUpdate calendarFeedRevoke', 'F F F'],

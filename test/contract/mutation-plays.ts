@@ -8,10 +8,13 @@ import { absentOf } from './planted.ts'
 import { withAgent } from './play-agent.ts'
 import { intentKeyOf, withIntentKey } from './play-intent-key.ts'
 import { nobodyAway, withFeeds } from './play-personal.ts'
+import { dayAhead, withAhead, withSchedule } from './play-schedule.ts'
 import { addresseeOf, CODE, freshlySignedIn, linkTokenOf, mailed } from './play-sign-in.ts'
 import { whileSpeaking, withComment, withEntries, withStandup } from './play-standup.ts'
 import { RECEIVER, withWebhook } from './play-webhook.ts'
 import { PASSWORD, type Play } from './stage.ts'
+
+const WEEKLY = { weekdays: [1], openTime: '09:30', timezone: 'Europe/Berlin', windowMinutes: 60, enabled: true }
 
 type Person = 'host' | 'steward' | 'deputy' | 'member' | 'newcomer'
 
@@ -523,6 +526,30 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: ['vote.cleared', 'space.spectator_set'],
     again: 'nothing',
     refused: { input: ({ space, host }) => ({ id: space.id, spectator: true, userId: host.id }), code: 'FORBIDDEN' },
+  },
+  standupScheduleSet: {
+    by: 'steward',
+    input: ({ space }) => ({ spaceId: space.id, ...WEEKLY }),
+    others: [({ space }) => ({ spaceId: space.id, ...WEEKLY, enabled: false })],
+    facts: ['standup.schedule_saved'],
+    again: 'nothing',
+    refused: { input: ({ space }) => ({ spaceId: space.id, ...WEEKLY, timezone: '+02:00' }), code: 'INVALID_INPUT' },
+  },
+  standupAheadPut: {
+    by: 'member',
+    prepare: withSchedule,
+    input: ({ scheduleId }) => ({ scheduleId, day: dayAhead(), today: 'Write' }),
+    facts: ['standup.ahead_saved'],
+    again: 'nothing',
+    refused: { input: ({ scheduleId }) => ({ scheduleId, day: '2026-01-01', today: 'Write' }), code: 'INVALID_INPUT' },
+  },
+  standupAheadDelete: {
+    by: 'member',
+    prepare: withAhead,
+    input: ({ scheduleId }) => ({ scheduleId, day: dayAhead() }),
+    facts: ['standup.ahead_saved'],
+    again: 'nothing',
+    refused: { input: () => ({ scheduleId: absentOf('StandupSchedule'), day: dayAhead() }), code: 'NOT_FOUND' },
   },
   awayAdd: {
     by: 'member',

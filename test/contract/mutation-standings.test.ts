@@ -54,6 +54,9 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ROOM-22, 42 who may host', 'roomFacilitatorClaim', 'ok ok ok ok ok F ok F F', HIDDEN],
   ['ROOM-22, 30 who may host', 'roomCreate', 'ok ok ok ok ok F ok F N', HIDDEN],
   ['ROOM-50, 52 who sees the room', 'roomHeartbeat roomLeave', ALL, HIDDEN],
+  ['ROOM-22, 120 owners of the space', 'standupScheduleSet', 'F ok F F F F F F N', HIDDEN],
+  ['ROOM-21, 129 members but spectators', 'standupAheadPut', 'ok ok ok ok ok F ok ok F', HIDDEN],
+  ['ROOM-129 whose answer it is', 'standupAheadDelete', 'ok ok ok ok ok ok ok ok F', HIDDEN],
   [
     'ROOM-22, 130 all of the org but viewers and guests',
     'awayAdd',

@@ -10,6 +10,8 @@ export async function plantStandup(
   realm: string,
   { orgId, uuid: spaceId }: TestSpace,
   { userId }: Actor,
+  /** What only that person is to see. */
+  author: string,
 ): Promise<void> {
   const [room, comment] = [newId(), newId()]
   planted.id(realm, 'Room', room)
@@ -31,6 +33,27 @@ export async function plantStandup(
     `INSERT INTO rooms.standup_entry_comments (org_id, id, room_id, entry_user_id, author_id, text)
      VALUES ($1, $2, $3, $4, $4, $5)`,
     [orgId, comment, room, userId, planted.mark(realm, 'StandupEntryComment.text')],
+  )
+  const schedule = newId()
+  planted.id(realm, 'StandupSchedule', schedule)
+  await world.sql(
+    `INSERT INTO rooms.standup_schedules (org_id, id, space_id, weekdays, open_time, timezone, window_minutes, enabled,
+       updated_by, starts_on)
+     VALUES ($1, $2, $3, '{1}', '09:00', $4, 60, false, $5, '2026-01-05')`,
+    [orgId, schedule, spaceId, planted.mark(realm, 'StandupSchedule.timezone'), userId],
+  )
+  await world.sql(
+    `INSERT INTO rooms.standup_schedule_slots (org_id, schedule_id, slot_date, room_id, outcome, opens_at, closes_at)
+     VALUES ($1, $2, '2026-01-05', $3, 'opened', '2026-01-05T09:00:00Z', '2026-01-05T10:00:00Z')`,
+    [orgId, schedule, room],
+  )
+  await world.sql(
+    `INSERT INTO rooms.standup_ahead_entries (org_id, schedule_id, day, user_id, yesterday, today, blockers)
+     VALUES ($1, $2, '2026-01-12', $3, $4, $5, $6)`,
+    [
+      ...[orgId, schedule, userId],
+      ...['yesterday', 'today', 'blockers'].map((column) => planted.mark(author, `AheadEntry.${column}`)),
+    ],
   )
   await world.sql(
     `INSERT INTO rooms.standup_entry_reactions (org_id, room_id, entry_user_id, user_id, emoji) VALUES ($1, $2, $3, $3, '👍')`,

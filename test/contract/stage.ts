@@ -7,6 +7,7 @@ import { newId } from '../../src/lib/type-id.ts'
 import { Actor, type TestRoom } from '../support/actor.ts'
 import type { App } from '../support/app.ts'
 import { createWorld, FIBONACCI, type TestSpace, type World } from '../support/world.ts'
+import { absentOf } from './planted.ts'
 import { awayRangeOf } from './play-personal.ts'
 
 export const PASSWORD = 'correct horse battery'
@@ -41,6 +42,8 @@ export type Play = Cast & {
   otherSessionId: string
   /** Days on which whoever acts is away. */
   awayRangeId: string
+  /** The space's schedule, where `withSchedule` made it; else the id of nothing. */
+  scheduleId: string
   /** An agent and its key, where `withAgent` made them; else ids of nothing. */
   agentId: string
   keyId: string
@@ -231,6 +234,7 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
     commentId: encodeId('StandupEntryComment', newId()),
     otherSessionId: encodeId('Session', sessionId),
     awayRangeId: await awayRangeOf(world, actor),
+    scheduleId: absentOf('StandupSchedule'),
     agentId: encodeId('Agent', newId()),
     keyId: encodeId('ApiKey', newId()),
     webhookId: encodeId('Webhook', newId()),

@@ -53,7 +53,7 @@ function records(path: string, csv: string, delimiter: Delimiter): string[][] {
     return parse(csv, { ...FORMAT, delimiter })
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    const { records: before } = error as CsvError & { records?: number }
-    throw invalidInput(`${path}.${(before ?? 0) + 1}`, 'has a quote that does not open or close a whole cell')
+    const { records: row = 0, column = 0 } = error as CsvError & { records?: number; column?: number }
+    throw invalidInput(`${path}.${row + 1}.${column + 1}`, 'has a quote that does not open or close a whole cell')
   }
 }

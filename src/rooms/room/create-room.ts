@@ -9,8 +9,8 @@ import { mayHost } from './access.ts'
 import type { ConfigInput } from './config-input.ts'
 import { KindRetiredError } from './errors.ts'
 import { roomCreated } from './events.ts'
-import { firstPhase } from './first-phase.ts'
 import { holdMembership } from './hold-membership.ts'
+import { insertRoom } from './insert-room.ts'
 import { pokerConfig } from './poker-config.ts'
 
 type NewRoom = { spaceId: string; kind: string; title: string; config: ConfigInput }
@@ -28,11 +28,7 @@ export async function createRoom(
   const checked = await configOf({ orgId, spaceId }, kind, config)
 
   const roomId = newId()
-  await sql`
-    INSERT INTO rooms.rooms (org_id, id, space_id, kind, title, config, phase, facilitator_id, facilitator_seen_at,
-      created_by)
-    VALUES (${orgId}, ${roomId}, ${spaceId}, ${kind}, ${title}, ${JSON.stringify(checked)}::jsonb, ${firstPhase(kind)}, ${userId},
-      clock_timestamp(), ${userId})`
+  await insertRoom({ orgId, roomId, spaceId, kind, title, config: checked, facilitatorId: userId, createdBy: userId })
   const target = { kind: 'Room', id: roomId } as const
   await record(caller, roomCreated, { target, spaceId, spaceSlug: slug, roomId, payload: { kind } })
   return { roomId }

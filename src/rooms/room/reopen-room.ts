@@ -16,7 +16,7 @@ export async function reopenRoom(caller: UserCaller, { roomId }: { roomId: strin
 
   const phase = firstPhase(room.kind)
   const { past } = await sqlOne<{ past: boolean }>`
-    SELECT coalesce(${room.closesAt}::timestamptz <= clock_timestamp(), false) AS past`
+    SELECT coalesce(${room.closesAt}::timestamptz <= rooms.clock(), false) AS past`
   if (isStandup(room)) await clearOrder(room)
   return change(caller, room, [
     {

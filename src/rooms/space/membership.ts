@@ -37,8 +37,8 @@ export async function requireMember(caller: UserCaller, spaceId: string, path = 
 }
 
 /** The same for what owners do. */
-export async function requireOwner(caller: UserCaller, spaceId: string): Promise<Membership> {
-  const own = await requireMember(caller, spaceId)
+export async function requireOwner(caller: UserCaller, spaceId: string, path = 'id'): Promise<Membership> {
+  const own = await requireMember(caller, spaceId, path)
   if (!actsAsOwner(caller, own)) throw new ForbiddenError('Only the owners of the space may do that.')
   return own
 }

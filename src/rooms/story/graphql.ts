@@ -117,7 +117,7 @@ mutation('storyImport', {
       .describe(
         'At most 256 KiB, separated by commas, semicolons or tabs. The header names `title`, `notes`, `ref` and ' +
           '`estimate` in any order, at least one of `title` and `ref`; other columns are ignored. Issues are at ' +
-          '`csv.<row>.<column>`, where the header is row 1.',
+          '`csv.<row>.<column>`, where the header is row 1; a cell of no column has its number.',
       ),
   },
   errors: [LimitReachedError, ...ROOM_ERRORS],

@@ -12,8 +12,8 @@ const ESTIMATE_MAX = 16
 const ISSUES_MAX = 20
 
 export type ImportedStory = StoryText & { estimate: string | null }
-/** At a cell, or at a row as a whole. */
-type Fault = { row: number; column?: Column; message: string }
+/** At a column, at a cell that is in none (counted from 1), or at a row as a whole. */
+type Fault = { row: number; column?: Column | number; message: string }
 type Reading = { stories: (ImportedStory & { row: number })[]; faults: Fault[] }
 
 /** The stories of a CSV file, as far as it can be told without a room. Throws where it is no such file. */
@@ -28,9 +28,8 @@ export function readStories(csv: string): Reading {
 
   const faults: Fault[] = []
   const stories = rows.map(({ row, cells }) => {
-    if (cells.slice(names.length).some((cell) => cell.trim() !== '')) {
-      faults.push({ row, message: 'has more cells than the header' })
-    }
+    const beyond = cells.findIndex((cell, at) => at >= names.length && cell.trim() !== '')
+    if (beyond >= 0) faults.push({ row, column: beyond + 1, message: 'is beyond the columns of the header' })
     const cell = (column: Column) => withoutEscape(cleanText(cells[names.indexOf(column)] ?? ''))
     const story = {
       row,
@@ -74,10 +73,11 @@ function refused(faults: readonly Fault[]): InvalidInputError {
   const inOrder = faults.toSorted((a, b) => a.row - b.row || placeOf(a) - placeOf(b))
   return new InvalidInputError(
     inOrder.slice(0, ISSUES_MAX).map(({ row, column, message }) => ({
-      path: ['input', 'csv', String(row), ...(column ? [column] : [])],
+      path: ['input', 'csv', String(row), ...(column ? [String(column)] : [])],
       message,
     })),
   )
 }
 
-const placeOf = ({ column }: Fault) => (column ? COLUMNS.indexOf(column) : -1)
+const placeOf = ({ column = 0 }: Fault) =>
+  typeof column === 'number' ? COLUMNS.length + column : COLUMNS.indexOf(column)

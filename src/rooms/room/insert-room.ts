@@ -1,0 +1,26 @@
+import { sql } from '../../db/sql.ts'
+import { firstPhase } from './first-phase.ts'
+
+export type InsertRoom = {
+  readonly orgId: string
+  readonly roomId: string
+  readonly spaceId: string
+  readonly kind: string
+  readonly title: string
+  /** Of the shape that its kind has. */
+  readonly config: object
+  readonly facilitatorId: string
+  /** Null for the server itself. */
+  readonly createdBy: string | null
+  readonly closesAt?: string | null
+}
+
+/** A room at its beginning; whoever leads it counts as seen now (ROOM-41). */
+export async function insertRoom(room: InsertRoom): Promise<void> {
+  const { orgId, roomId, spaceId, kind, title, config, facilitatorId, createdBy, closesAt = null } = room
+  await sql`
+    INSERT INTO rooms.rooms (org_id, id, space_id, kind, title, config, phase, facilitator_id, facilitator_seen_at,
+      created_by, closes_at)
+    VALUES (${orgId}, ${roomId}, ${spaceId}, ${kind}, ${title}, ${JSON.stringify(config)}::jsonb, ${firstPhase(kind)},
+      ${facilitatorId}, clock_timestamp(), ${createdBy}, ${closesAt})`
+}
