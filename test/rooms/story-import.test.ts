@@ -151,10 +151,10 @@ describe('a file', () => {
     ['a header of other things', 'a,b\nc,d', ['input.csv.1']],
     ['neither title nor ref', 'notes,estimate\na,5', ['input.csv.1']],
     ['a column twice', 'title,ref,Title\na,1,b', ['input.csv.1.title']],
-    ['a quote that does not close', 'title,ref\na,1\n"b,2\nc,3', ['input.csv.3']],
-    ['a quote inside a cell', 'title,ref\na "b" c,1', ['input.csv.2']],
-    ['text behind a quote', 'title,ref\n"a"b,1', ['input.csv.2']],
-    ['more cells than the header', 'title,ref\na,1\nb, and so on,2', ['input.csv.3']],
+    ['a quote that does not close', 'title,ref\na,1\n"b,2\nc,3', ['input.csv.3.1']],
+    ['a quote inside a cell', 'ref,title\n1,a "b" c', ['input.csv.2.2']],
+    ['text behind a quote', 'title,ref\n"a"b,1', ['input.csv.2.1']],
+    ['more cells than the header', 'title,ref\na,1\nb, and so on,2', ['input.csv.3.3']],
     ['U+0000', 'title\na\0b', ['input.csv']],
     ['half a surrogate pair', 'title\na\ud800', ['input.csv']],
   ])('ROOM-61 is refused with %s', async (_name, csv, paths) => {
@@ -322,7 +322,9 @@ it('ROOM-170, ROOM-172 guests, members and late replays see the stories that wer
   await host.mutate('storyDelete', { id: stories[0]!.id })
   const later = follow(guest, version)
   const told = await later.next(({ __typename }) => __typename === 'StoriesImported')
-  expect(told.stories).toEqual(stories.slice(1))
+  // Whether it still tells of the one that is gone is a matter of when it was rendered; that it is gone follows.
+  expect(told.stories.filter(({ id }: Shown) => id !== stories[0]!.id)).toEqual(stories.slice(1))
+  await later.next(({ __typename }) => __typename === 'StoryRemoved')
   for (const stream of [...live, ...late, later]) stream.close()
 })
 

@@ -43,7 +43,7 @@ event('StoriesImported', 'Stories were added from a CSV file, behind the last on
   stories: t.field({
     type: ['Story'],
     ...costOfRows(50),
-    description: 'Those added, in their order, as they are now; without any that are gone.',
+    description: 'Those added, in their order; without any that are gone by then.',
     resolve: async ({ payload }, _args, context) => {
       const stories = await Promise.all(payload.storyIds.map((id) => storyById(context, id)))
       return stories.filter((story) => story !== null)
