@@ -34,6 +34,7 @@ const TYPES: Record<string, string> = {
   text: 'String',
   timestamptz: 'String',
   date: 'String',
+  time: 'String',
   bool: 'Boolean',
   int2: 'Int @db.SmallInt',
   int4: 'Int',
@@ -42,6 +43,7 @@ const TYPES: Record<string, string> = {
   jsonb: 'Json',
   bytea: 'Bytes',
   inet: 'String @db.Inet',
+  _int2: 'Int[] @db.SmallInt',
   _text: 'String[]',
   _uuid: 'String[] @db.Uuid',
 }

@@ -23,6 +23,7 @@ const SAMPLES: Record<string, string> = {
   tsvector: `''`,
   _text: `'{}'`,
   _uuid: `'{}'`,
+  _int2: `'{}'`,
   _int4: `'{}'`,
 }
 
