@@ -142,6 +142,7 @@ describe('redacting by value', () => {
     ['key mh_test_ab12cd34c2Vj, thanks', 'key <redacted>, thanks'],
     ['session=mhs_Zm9vYmFy-_; Path=/', 'session=<redacted>; Path=/'],
     ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw==', '<redacted>'],
+    ['GET /calendar/Zm9vYmFy-_Zm9vYmFyZm9v.ics 200', 'GET /calendar/<redacted>.ics 200'],
     ['curl -H "Authorization: Bearer abc.def~1" x', 'curl -H "Authorization: <redacted>" x'],
     ['authorization: basic dXNlcjpwYXNz', 'authorization: <redacted>'],
     ['Proxy-Authorization: BASIC QWxhZGRpbg==', 'Proxy-Authorization: <redacted>'],
