@@ -167,3 +167,16 @@ it('ROOM-130, ID-65 the days of an erased anonymous person go too', async () => 
   await anonymous.mutate('viewerErase', { confirm: user.displayName }, 'erased')
   expect(await rangesOf(anonymous)).toBe(0)
 })
+
+it('ID-65 whoever is being erased leaves no days behind, however close they come', async () => {
+  for (let round = 0; round < 6; round++) {
+    const anonymous = await world.anonymous()
+    const { user } = (await anonymous.run('{ viewer { user { displayName } } }')).viewer
+    const input = { startsOn: '2026-07-01', endsOn: '2026-07-01' }
+    await Promise.all([
+      anonymous.attempt('viewerErase', { confirm: user.displayName }, 'erased'),
+      ...Array.from({ length: 4 }, () => anonymous.attempt('awayAdd', input)),
+    ])
+    expect(await rangesOf(anonymous)).toBe(0)
+  }
+})
