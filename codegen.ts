@@ -1,9 +1,9 @@
 import type { CodegenConfig } from '@graphql-codegen/cli'
 
-/** The typed client of the tests: each document written with `graphql(…)` gets the types of its variables and its answer. */
+/** The typed client of the tests and of the walk-through: each document written with `graphql(…)` gets the types of its variables and its answer. */
 const config: CodegenConfig = {
   schema: 'schema.graphql',
-  documents: ['test/**/*.ts', '!test/generated/**', '!test/bench/**'],
+  documents: ['test/**/*.ts', 'docs/**/*.ts', '!test/generated/**', '!test/bench/**'],
   ignoreNoDocuments: true,
   generates: {
     'test/generated/': {
@@ -17,7 +17,14 @@ const config: CodegenConfig = {
         emitLegacyCommonJSImports: false,
         importExtension: '.ts',
         strictScalars: true,
-        scalars: { ID: 'string', BigInt: 'string', Date: 'string', DateTime: 'string', JSON: 'unknown', UUID: 'string' },
+        scalars: {
+          ID: 'string',
+          BigInt: 'string',
+          Date: 'string',
+          DateTime: 'string',
+          JSON: 'unknown',
+          UUID: 'string',
+        },
       },
     },
   },
