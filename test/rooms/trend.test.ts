@@ -206,6 +206,8 @@ describe('ROOM-134 standupTrend', () => {
       { startsOn: '2026-06-01', answeredPercent: 91.7 },
     ])
     expect(await trend(world.owner, space, 1)).toHaveLength(1)
+    const { standupTrend } = await world.owner.run(`{ standupTrend(spaceId: "${space.id}") { startsOn } }`)
+    expect(standupTrend).toHaveLength(12)
     expect((await trend(world.owner, space, 26))[0]).toEqual({ startsOn: '2025-12-08', answeredPercent: null })
   })
 

@@ -1,5 +1,6 @@
 import { sql } from '../../db/sql.ts'
 import { batchLoad } from '../../graphql/loads.ts'
+import { isTimeZone } from '../../lib/time-zone.ts'
 import { instantFrom } from '../schedule/clock.ts'
 import { localDate } from '../schedule/slots.ts'
 
@@ -14,7 +15,10 @@ export const awayFromRoom = batchLoad(async (ids: readonly string[]) => {
     JOIN rooms.rooms AS r ON r.org_id = slot.org_id AND r.id = slot.room_id AND r.ended_at IS NULL
     JOIN rooms.standup_schedules AS schedule ON schedule.org_id = slot.org_id AND schedule.id = slot.schedule_id
     WHERE slot.room_id = ANY (${ids}::uuid[])`
-  const today = open.filter(({ date, timezone, now }) => localDate(timezone, instantFrom(now)).toString() === date)
+  // A zone may be of a release that knew more of them.
+  const today = open.filter(
+    ({ date, timezone, now }) => isTimeZone(timezone) && localDate(timezone, instantFrom(now)).toString() === date,
+  )
   const away = await sql<{ roomId: string; userId: string }>`
     SELECT asked.room_id AS "roomId", away.user_id AS "userId"
     FROM unnest(${today.map(({ roomId }) => roomId)}::uuid[], ${today.map(({ spaceId }) => spaceId)}::uuid[],

@@ -18,9 +18,13 @@ const TrendWeekType = builder.objectRef<TrendWeek>('StandupTrendWeek').implement
 })
 
 const WEEKS_MAX = 26
+const WEEKS = 12
 const read = argumentsOf({
   spaceId: arg.id('Space'),
-  weeks: arg.int(1, WEEKS_MAX).describe('How many weeks back, 1 to 26, the running one included.'),
+  weeks: arg
+    .int(1, WEEKS_MAX)
+    .optional()
+    .describe('How many weeks back, 1 to 26, the running one included; 12 when left out.'),
 })
 
 builder.queryField('standupTrend', (t) =>
@@ -34,7 +38,7 @@ builder.queryField('standupTrend', (t) =>
       'How a space’s scheduled standups were answered week by week, the running one last; null where the caller is no ' +
       'member. A day counts once its standup has ended or the day has passed, and never changes.',
     resolve: async (_root, args, context) => {
-      const { spaceId, weeks } = read.values(args)
+      const { spaceId, weeks = WEEKS } = read.values(args)
       return (await seesSpace(context, spaceId)) ? readTrend(callerOf(context).orgId, spaceId, weeks) : null
     },
   }),

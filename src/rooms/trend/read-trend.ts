@@ -1,5 +1,6 @@
 import type { Temporal } from '@js-temporal/polyfill'
 import { sql } from '../../db/sql.ts'
+import { isTimeZone } from '../../lib/time-zone.ts'
 import { slotClock } from '../schedule/clock.ts'
 import { localDate } from '../schedule/slots.ts'
 
@@ -35,6 +36,7 @@ export async function readTrend(orgId: string, spaceId: string, weeks: number): 
 async function mondayOf(orgId: string, spaceId: string): Promise<Temporal.PlainDate> {
   const [schedule] = await sql<{ timezone: string }>`
     SELECT timezone FROM rooms.standup_schedules WHERE org_id = ${orgId} AND space_id = ${spaceId}`
-  const today = localDate(schedule?.timezone ?? 'UTC', await slotClock())
+  const timezone = schedule && isTimeZone(schedule.timezone) ? schedule.timezone : 'UTC'
+  const today = localDate(timezone, await slotClock())
   return today.subtract({ days: today.dayOfWeek - 1 })
 }
