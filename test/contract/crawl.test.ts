@@ -77,6 +77,9 @@ const NO_WRITING = [
   'rooms.rooms.timer_on_end',
   'rooms.space_members.role',
   'rooms.standup_entry_reactions.emoji',
+  'rooms.standup_schedule_slots.outcome',
+  'rooms.standup_schedules.locked_by',
+  'rooms.standup_schedules.weekdays',
 ]
 
 let crawl: CrawlWorld
