@@ -39,7 +39,7 @@ const DOCUMENT = `subscription Follow($roomId: ID!) {
 const WARM_UP = 1
 /** How many of a room vote in a round, and how many of them at once when they do not wait for each other. */
 const VOTERS = 10
-const AT_ONCE = 3
+const AT_ONCE = 2
 const QUIET_SHARE = 0.5
 const STATEMENTS_SHOWN = 20
 
@@ -141,7 +141,7 @@ async function compare(stage: Stage, options: Options, sides: readonly Side[], n
     const of = (all: Played[], figure: (one: Played) => number) => median(all.map(figure))
     const rate = ({ votes, seconds }: Played) => votes / seconds
     note(`${name}: votes, one of a room at a time`, of(fast[at]!, rate), 'a second')
-    note(`${name}: votes, three of a room at once`, of(burst[at]!, rate), 'a second')
+    note(`${name}: votes, two of a room at once`, of(burst[at]!, rate), 'a second')
     note(
       `${name}: a vote`,
       of(fast[at]!, ({ serverMs }) => serverMs),
@@ -200,7 +200,7 @@ async function compare(stage: Stage, options: Options, sides: readonly Side[], n
       '×',
     )
     note(
-      `${ONE} by ${name}: three of a room at once`,
+      `${ONE} by ${name}: two of a room at once`,
       share(burst, ({ votes, seconds }) => votes / seconds),
       '×',
     )
