@@ -18,6 +18,8 @@ export const ID_PREFIX = {
   StandupEntryComment: 'enc',
   AwayRange: 'awy',
   StandupSchedule: 'sch',
+  Commitment: 'cmm',
+  Kudos: 'kud',
   Project: 'prj',
 } as const
 export type NodeName = keyof typeof ID_PREFIX

@@ -25,7 +25,11 @@ export type RoomHint = {
   readonly roomId: string
   /** Presence is unversioned: the room's state is as it was. */
   readonly presence: boolean
+  /** Somebody asked somebody for help; the room's state is as it was (ROOM-108). */
+  readonly mention?: Mention
 }
+/** Ids of people. */
+export type Mention = { readonly from: string; readonly to: string }
 export type JobsHint = { readonly channel: 'jobs'; readonly kind: string }
 
 /** Something may have changed there. It has no content: whoever hears it reads again under their own rights (PLAT-27). */
@@ -60,8 +64,10 @@ export function topicKey(topic: Topic): string {
   return topic.channel === 'audit' ? `audit:${topic.orgId}` : `rooms:${topic.orgId}:${topic.roomId}`
 }
 
-function roomHint({ o, r, p }: Record<string, unknown>): RoomHint | null {
-  return isUuid(o) && isUuid(r) ? { channel: 'rooms', orgId: o, roomId: r, presence: p === 1 } : null
+function roomHint({ o, r, p, f, m }: Record<string, unknown>): RoomHint | null {
+  if (!isUuid(o) || !isUuid(r)) return null
+  const mention = isUuid(f) && isUuid(m) ? { from: f, to: m } : null
+  return { channel: 'rooms', orgId: o, roomId: r, presence: p === 1, ...(mention && { mention }) }
 }
 
 function identityHint({ t, org, id, s }: Record<string, unknown>): IdentityHint | null {

@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { encodeId } from '../../src/graphql/ids.ts'
 import { newId } from '../../src/lib/type-id.ts'
+import type { Actor } from '../support/actor.ts'
 import { startApp } from '../support/app.ts'
 import type { Answer, GraphqlClient } from '../support/client.ts'
 import { knownProject } from '../support/known-projects.ts'
+import type { TestSpace } from '../support/world.ts'
 import { type Bad, badValuesOf } from './bad-values.ts'
 import { digestOf } from './digest.ts'
 import { inParallel } from './in-parallel.ts'
 import { MUTATION_PLAYS } from './mutation-plays.ts'
 import { MUTATIONS, mutationDocument, type Outcome, variablesOf } from './perform.ts'
 import { absentOf } from './planted.ts'
+import { commitmentOf, kudosOf } from './play-follow-through.ts'
 import { awayRangeOf } from './play-personal.ts'
+import { scheduleOf } from './play-schedule.ts'
 import { withComment } from './play-standup.ts'
 import { withWebhook } from './play-webhook.ts'
 import { faultOfAnswer, faultOfOutcome } from './refusal.ts'
@@ -27,7 +31,9 @@ const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   // May be empty: open spaces, nothing to note, no icon.
   [/^(SpaceCreate|SpaceUpdate|SpaceJoin)Input\.passcode$/, /^(empty|blank)$/],
   [/^Story(Add|Update)Input\.(title|notes|ref)$/, /^(empty|blank)$/],
-  [/^StandupEntryPutInput\.(yesterday|today|blockers)$/, /^(empty|blank)$/],
+  [/^Standup(Entry|Ahead)PutInput\.(yesterday|today|blockers)$/, /^(empty|blank)$/],
+  // Sunday.
+  [/^StandupScheduleSetInput\.weekdays/, /^zero$/],
   [/^ViewerUpdateInput\.avatarIcon$/, /^(empty|blank)$/],
   // No timer.
   [/^StandupConfigInput\.speakerSeconds$/, /^zero$/],
@@ -78,6 +84,15 @@ beforeAll(async () => {
   foreign.set('Webhook', [sameOrg.webhookId, elsewhereHook.webhookId])
   foreign.set('WebhookDelivery', [sameOrg.deliveryId, elsewhereHook.deliveryId])
   foreign.set('Project', [knownProject(otherOrg).id])
+  const both = [
+    [sameOrg.space, sameOrg.host],
+    [otherOrg.space, otherOrg],
+  ] as const
+  const each = <T>(made: (space: TestSpace, person: Actor) => Promise<T>) =>
+    Promise.all(both.map(([space, person]) => made(space, person)))
+  foreign.set('StandupSchedule', await each((space) => scheduleOf(world, space)))
+  foreign.set('Commitment', await each((space, person) => commitmentOf(world, space, person)))
+  foreign.set('Kudos', await each((space, person) => kudosOf(world, space, person)))
   foreign.set('AwayRange', [await awayRangeOf(world, cast.deputy), await awayRangeOf(world, otherOrg)])
   foreign.set('Org', [encodeId('Org', otherOrg.orgId)])
   foreign.set('Session', [encodeId('Session', cast.deputy.sessionId), encodeId('Session', otherOrg.sessionId)])

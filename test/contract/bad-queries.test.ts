@@ -59,6 +59,8 @@ const leading = (field: string, argument?: string): Record<string, unknown> => {
     nodes: { ids: [play.room.id] },
     room: { id: play.room.id },
     roomCsv: { roomId: play.room.id },
+    myAhead: { spaceId: play.space.id },
+    commitments: { spaceId: play.space.id },
     agent: argument === 'name' ? { name: 'nobody' } : { id: play.agentId },
     webhook: { id: play.webhookId },
     webhookDeliveries: { webhookId: play.webhookId },

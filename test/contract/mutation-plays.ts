@@ -6,6 +6,7 @@ import { knownProject } from '../support/known-projects.ts'
 import { uuidOf, type World } from '../support/world.ts'
 import { absentOf } from './planted.ts'
 import { withAgent } from './play-agent.ts'
+import { withCommitment, withKudos, withMention } from './play-follow-through.ts'
 import { intentKeyOf, withIntentKey } from './play-intent-key.ts'
 import { nobodyAway, withFeeds } from './play-personal.ts'
 import { dayAhead, withAhead, withSchedule } from './play-schedule.ts'
@@ -790,6 +791,61 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: ['story.estimated'],
     again: 'nothing',
     refused: { input: ({ stories }) => ({ id: stories[0], estimate: '?' }), code: 'INVALID_INPUT' },
+  },
+  commitmentAdd: {
+    by: 'member',
+    prepare: withStandup,
+    input: ({ room }) => ({ roomId: room.id, text: WRITTEN }),
+    facts: ['commitment.added'],
+    again: { facts: ['commitment.added'] },
+    refused: { input: ({ room }) => ({ roomId: room.id, text: ' ' }), code: 'INVALID_INPUT' },
+  },
+  commitmentAnswer: {
+    by: 'member',
+    prepare: withCommitment,
+    input: ({ room, commitmentId }) => ({ id: commitmentId, roomId: room.id, answer: 'NOT_YET' }),
+    others: [({ room, commitmentId }) => ({ id: commitmentId, roomId: room.id, answer: 'LANDED' })],
+    facts: ['commitment.carried'],
+    again: 'nothing',
+    refused: {
+      input: ({ room }) => ({ id: absentOf('Commitment'), roomId: room.id, answer: 'LANDED' }),
+      code: 'NOT_FOUND',
+    },
+  },
+  mentionAdd: {
+    by: 'member',
+    prepare: withStandup,
+    input: ({ room, steward }) => ({ roomId: room.id, userId: steward.id }),
+    facts: ['standup.mentioned'],
+    again: 'nothing',
+    refused: { input: ({ room, newcomer }) => ({ roomId: room.id, userId: newcomer.id }), code: 'NOT_FOUND' },
+  },
+  mentionRemove: {
+    by: 'member',
+    prepare: withMention,
+    input: ({ room, steward }) => ({ roomId: room.id, userId: steward.id }),
+    facts: ['standup.mentioned'],
+    again: 'nothing',
+    refused: { input: ({ steward }) => ({ roomId: absentOf('Room'), userId: steward.id }), code: 'NOT_FOUND' },
+  },
+  kudosGive: {
+    by: 'member',
+    input: ({ space, steward }) => ({ spaceId: space.id, userId: steward.id, text: WRITTEN }),
+    others: [({ space, room, steward }) => ({ spaceId: space.id, userId: steward.id, text: WRITTEN, roomId: room.id })],
+    facts: ['kudos.given'],
+    again: { facts: ['kudos.given'] },
+    refused: {
+      input: ({ space, newcomer }) => ({ spaceId: space.id, userId: newcomer.id, text: WRITTEN }),
+      code: 'NOT_FOUND',
+    },
+  },
+  kudosDelete: {
+    by: 'member',
+    prepare: withKudos,
+    input: ({ kudosId }) => ({ id: kudosId }),
+    facts: ['kudos.deleted'],
+    again: { code: 'NOT_FOUND' },
+    refused: notThere('id', 'Kudos'),
   },
   standupEntryPut: {
     by: 'member',

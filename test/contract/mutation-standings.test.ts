@@ -42,6 +42,8 @@ const CODES: Record<string, string> = {
 const ALL = 'ok ok ok ok ok ok ok ok ok'
 /** ROOM-6: a space and its rooms are not there for whoever is outside, owners and admins of the org included. */
 const HIDDEN = 'N N N N N N N N F U'
+/** The same of what is no guest’s at all. */
+const BEYOND_GUESTS = 'N N N N N N F N F U'
 
 const RULES: readonly [rule: string, mutations: string, inside: string, outside: string][] = [
   ['ROOM-34, 40 hosts', 'roomRename', 'ok F F F F F F F F', HIDDEN],
@@ -55,8 +57,8 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ROOM-22, 30 who may host', 'roomCreate', 'ok ok ok ok ok F ok F N', HIDDEN],
   ['ROOM-50, 52 who sees the room', 'roomHeartbeat roomLeave', ALL, HIDDEN],
   ['ROOM-22, 120 owners of the space', 'standupScheduleSet', 'F ok F F F F F F N', HIDDEN],
-  ['ROOM-21, 129 members but spectators', 'standupAheadPut', 'ok ok ok ok ok F ok ok F', HIDDEN],
-  ['ROOM-129 whose answer it is', 'standupAheadDelete', 'ok ok ok ok ok ok ok ok F', HIDDEN],
+  ['ROOM-21, 129 members but spectators', 'standupAheadPut', 'ok ok ok ok ok F ok ok F', BEYOND_GUESTS],
+  ['ROOM-129 whose answer it is', 'standupAheadDelete', 'ok ok ok ok ok ok ok ok F', BEYOND_GUESTS],
   [
     'ROOM-22, 130 all of the org but viewers and guests',
     'awayAdd',
@@ -77,6 +79,12 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ROOM-93, 97 hosts', 'standupStart standupOrderSet standupGather', 'ok F F F F F F F F', HIDDEN],
   ['ROOM-94, 95 hosts, and whoever has the turn', 'standupNext standupSkip', 'ok F F F ok F F F F', HIDDEN],
   ['ROOM-22, 98 members but viewers', 'standupEntryComment', 'ok ok ok ok ok F ok ok F', HIDDEN],
+  ['ROOM-22, 100 members but viewers', 'commitmentAdd', 'ok ok ok ok ok F ok ok F', HIDDEN],
+  ['ROOM-102 whose commitment it is', 'commitmentAnswer', 'F F F F ok F F F N', HIDDEN],
+  ['ROOM-22, 107 members but viewers', 'mentionAdd', 'ok I ok ok ok F ok ok F', HIDDEN],
+  ['ROOM-22, 107 members but viewers', 'mentionRemove', 'ok ok ok ok ok F ok ok F', HIDDEN],
+  ['ROOM-22, 109 members but viewers', 'kudosGive', 'ok I ok ok ok F ok ok F', BEYOND_GUESTS],
+  ['ROOM-110 whose kudos it is', 'kudosDelete', 'F F F F ok F F F F', BEYOND_GUESTS],
   ['ROOM-98 whose comment it is', 'standupEntryCommentDelete', 'F F F F ok F F F F', HIDDEN],
   ['ROOM-22, 98 all in the room but viewers', 'standupEntryReact', 'ok ok ok ok ok F ok ok ok', HIDDEN],
   ['ROOM-10 registered people who write', 'spaceCreate', 'ok ok ok ok ok F F F F', 'ok ok ok F F F F ok F U'],

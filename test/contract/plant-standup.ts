@@ -34,6 +34,22 @@ export async function plantStandup(
      VALUES ($1, $2, $3, $4, $4, $5)`,
     [orgId, comment, room, userId, planted.mark(realm, 'StandupEntryComment.text')],
   )
+  const [commitment, kudos, thanked] = [newId(), newId(), await world.user('agent', orgId)]
+  planted.id(realm, 'Commitment', commitment)
+  planted.id(realm, 'Kudos', kudos)
+  await world.sql('INSERT INTO rooms.space_members (org_id, space_id, user_id) VALUES ($1, $2, $3)', [
+    orgId,
+    spaceId,
+    thanked,
+  ])
+  await world.sql(
+    `INSERT INTO rooms.standup_commitments (org_id, id, space_id, user_id, text, opened_room_id) VALUES ($1, $2, $3, $4, $5, $6)`,
+    [orgId, commitment, spaceId, userId, planted.mark(realm, 'Commitment.text'), room],
+  )
+  await world.sql(
+    `INSERT INTO rooms.kudos (org_id, id, space_id, from_user_id, to_user_id, text, room_id) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [orgId, kudos, spaceId, userId, thanked, planted.mark(realm, 'Kudos.text'), room],
+  )
   const schedule = newId()
   planted.id(realm, 'StandupSchedule', schedule)
   await world.sql(

@@ -1,6 +1,6 @@
 import { encodeId } from '../../src/graphql/ids.ts'
 import { newId } from '../../src/lib/type-id.ts'
-import type { World } from '../support/world.ts'
+import type { TestSpace, World } from '../support/world.ts'
 import type { Play } from './stage.ts'
 
 const DAY = 86_400_000
@@ -9,18 +9,20 @@ const DAY = 86_400_000
 export const dayAhead = (): string => new Date(Date.now() + 2 * DAY).toISOString().slice(0, 10)
 
 /** The space has standups at midnight in UTC every day, from tomorrow. */
-export async function withSchedule(world: World, play: Play): Promise<void> {
-  const { orgId, uuid } = play.space
-  const id = newId()
+export async function scheduleOf(world: World, { orgId, uuid }: TestSpace): Promise<string> {
   const [schedule] = await world.sql<{ id: string }>(
     `INSERT INTO rooms.standup_schedules (org_id, id, space_id, weekdays, open_time, timezone, window_minutes, enabled,
        starts_on, next_open_at)
      VALUES ($1, $2, $3, '{0,1,2,3,4,5,6}', '00:00', 'UTC', 60, true, (now() AT TIME ZONE 'UTC')::date + 1,
        date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' + interval '1 day')
      ON CONFLICT (org_id, space_id) DO UPDATE SET enabled = true, next_open_at = excluded.next_open_at RETURNING id`,
-    [orgId, id, uuid],
+    [orgId, newId(), uuid],
   )
-  play.scheduleId = encodeId('StandupSchedule', schedule!.id)
+  return encodeId('StandupSchedule', schedule!.id)
+}
+
+export async function withSchedule(world: World, play: Play): Promise<void> {
+  play.scheduleId = await scheduleOf(world, play.space)
 }
 
 /** The same, with everybody's answer for the day. */

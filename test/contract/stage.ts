@@ -44,6 +44,9 @@ export type Play = Cast & {
   awayRangeId: string
   /** The space's schedule, where `withSchedule` made it; else the id of nothing. */
   scheduleId: string
+  /** The member's commitment and kudos, where `withCommitment` and `withKudos` made them; else ids of nothing. */
+  commitmentId: string
+  kudosId: string
   /** An agent and its key, where `withAgent` made them; else ids of nothing. */
   agentId: string
   keyId: string
@@ -235,6 +238,8 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
     otherSessionId: encodeId('Session', sessionId),
     awayRangeId: await awayRangeOf(world, actor),
     scheduleId: absentOf('StandupSchedule'),
+    commitmentId: absentOf('Commitment'),
+    kudosId: absentOf('Kudos'),
     agentId: encodeId('Agent', newId()),
     keyId: encodeId('ApiKey', newId()),
     webhookId: encodeId('Webhook', newId()),

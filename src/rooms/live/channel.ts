@@ -6,6 +6,7 @@ import type { Audience } from '../../graphql/context.ts'
 import { recheckCallers } from '../../identity/index.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { Sink } from '../../live/direct-stream.ts'
+import type { Mention } from '../../live/hints.ts'
 import type { RoomEvent } from './event-payloads.ts'
 import { missedBy } from './missed.ts'
 import { presentUserIds, REPLAY_MAX, readRoom } from './read-room.ts'
@@ -51,6 +52,7 @@ export class Channel {
   #again = false
   #presenceTimer: NodeJS.Timeout | undefined
   #presenceDue = false
+  #mentions: Mention[] = []
 
   constructor(audience: Audience, mask: MaskResult, log: Logger) {
     this.audience = audience
@@ -108,6 +110,12 @@ export class Channel {
       this.#presenceDue = true
       void this.wake()
     }, PRESENCE_EVERY)
+  }
+
+  /** Somebody asked somebody for help: told to their streams alone, with the next look at who may see the room (ROOM-108). */
+  tellMention(mention: Mention): void {
+    this.#mentions.push(mention)
+    void this.wake()
   }
 
   async #pullAll(): Promise<void> {
@@ -190,6 +198,7 @@ export class Channel {
           }
         }
       }
+      if (this.#mentions.length > 0) await this.#tellMentions(pass)
       if (this.#presenceDue && waiting.size === 0) await this.#tellPresence(pass, fresh, waiting)
     })
   }
@@ -285,7 +294,21 @@ export class Channel {
     }
   }
 
-  #made<T extends 'RoomSnapshot' | 'RoomDeleted' | 'PresenceChanged'>(
+  /** A stream that lags or begins passes it by: the snapshot that it gets has it. */
+  async #tellMentions(pass: RenderPass): Promise<void> {
+    const mentions = this.#mentions
+    this.#mentions = []
+    for (const { from, to } of mentions) {
+      const event = this.#made('MentionReceived', null, { fromUserId: from })
+      for (const follower of this.#followers) {
+        if (follower.caller.userId !== to || follower.lagging || follower.sent === null) continue
+        const frame = await pass.frame(follower.query, event, follower.caller)
+        if (this.#followers.has(follower) && !follower.sink.send(frame)) this.#lag(follower)
+      }
+    }
+  }
+
+  #made<T extends 'RoomSnapshot' | 'RoomDeleted' | 'PresenceChanged' | 'MentionReceived'>(
     type: T,
     version: bigint | null,
     payload: RoomEvent<T>['payload'],

@@ -1,3 +1,5 @@
+import type { CommitmentColumns } from '../commitment/commitment.ts'
+import type { KudosColumns } from '../kudos/kudos.ts'
 import type { RoundResult } from '../poker/result.ts'
 import type { TimerEnd } from '../timer/timer.ts'
 
@@ -112,6 +114,9 @@ export type RoomEventPayloads = {
   }
   EntryCommentAdded: { entryUserId: string; comment: EntryCommentColumns }
   EntryCommentRemoved: { entryUserId: string; commentId: string }
+  CommitmentChanged: { commitment: CommitmentColumns }
+  KudosGiven: { kudos: KudosColumns }
+  KudosRemoved: { kudosId: string }
   EntryReactionsChanged: { entryUserId: string; reactions: readonly { emoji: string; count: number }[] }
 }
 
@@ -121,6 +126,7 @@ export type MadeEventPayloads = {
   RoomTouched: Record<string, never>
   RoomDeleted: Record<string, never>
   PresenceChanged: { userIds: readonly string[] }
+  MentionReceived: { fromUserId: string }
 }
 
 type Payloads = RoomEventPayloads & MadeEventPayloads

@@ -80,8 +80,9 @@ export class RoomHub {
   }
 
   #follow({ orgId, roomId }: Audience, channel: Channel): () => void {
-    return this.#bus.subscribe({ channel: 'rooms', orgId, roomId }, ({ presence }) => {
+    return this.#bus.subscribe({ channel: 'rooms', orgId, roomId }, ({ presence, mention }) => {
       if (presence) channel.wakePresence()
+      else if (mention) channel.tellMention(mention)
       else void channel.wake()
     })
   }

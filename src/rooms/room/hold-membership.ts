@@ -22,3 +22,11 @@ export async function holdMembershipOfRoom(
     SELECT FROM rooms.space_members AS m JOIN rooms.rooms AS r ON r.org_id = m.org_id AND r.space_id = m.space_id
     WHERE r.org_id = ${orgId} AND r.id = ${roomId} AND m.user_id = ${userId} FOR KEY SHARE OF m`
 }
+
+/** The same of several people, before something that is between them. */
+export async function holdMembershipsOfRoom(orgId: string, roomId: string, userIds: readonly string[]): Promise<void> {
+  await sql`
+    SELECT FROM rooms.space_members AS m JOIN rooms.rooms AS r ON r.org_id = m.org_id AND r.space_id = m.space_id
+    WHERE r.org_id = ${orgId} AND r.id = ${roomId} AND m.user_id = ANY (${userIds}::uuid[])
+    ORDER BY m.user_id FOR KEY SHARE OF m`
+}
