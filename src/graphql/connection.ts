@@ -8,8 +8,11 @@ import { keysetPage, keysetQuery, type Page, type PageArgs, type SortKey, sortSe
 /** A page and, asked for only where `totalCount` is selected, how many rows there are in all. */
 export type Connection<Row = unknown> = Page<Row> & { total: () => Promise<number> | number }
 
-/** `<Name>Connection` and `<Name>Edge` of a node or object type, shared by every field that lists it. */
-export function connectionType(type: unknown, name: string) {
+/**
+ * `<Name>Connection` and `<Name>Edge` of a node or object type, shared by every field that lists it; without a total where
+ * nothing is to count its rows.
+ */
+export function connectionType(type: unknown, name: string, { counted = true }: { counted?: boolean } = {}) {
   const edge = builder.edgeObject({
     type: type as never,
     name: `${name}Edge`,
@@ -26,9 +29,11 @@ export function connectionType(type: unknown, name: string) {
           description: 'The rows of this page without their cursors.',
           resolve: (parent) => (parent as unknown as Connection).edges.map(({ node }) => node) as never,
         }),
-        totalCount: t.int({
-          description: 'Rows in the whole list; counted only when selected.',
-          resolve: (parent) => (parent as unknown as Connection).total(),
+        ...(counted && {
+          totalCount: t.int({
+            description: 'Rows in the whole list; counted only when selected.',
+            resolve: (parent) => (parent as unknown as Connection).total(),
+          }),
         }),
       }),
     },

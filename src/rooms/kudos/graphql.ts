@@ -2,6 +2,7 @@ import { prisma } from '../../db/prisma.ts'
 import type { Kudos } from '../../generated/prisma/client.ts'
 import { arg } from '../../graphql/arguments.ts'
 import { builder, callerOf } from '../../graphql/builder.ts'
+import { connectionType } from '../../graphql/connection.ts'
 import { NEWEST_FIRST } from '../../graphql/keyset.ts'
 import { costOfRows } from '../../graphql/list-cost.ts'
 import { batchLoad } from '../../graphql/loads.ts'
@@ -13,7 +14,6 @@ import { roomById } from '../room/loads.ts'
 import { inVisibleSpace } from '../space/access.ts'
 import { seesSpace } from '../space/loads.ts'
 import { StandupStateType } from '../standup/types.ts'
-import { KudosConnection, KudosEdge } from './connection.ts'
 import { deleteKudos } from './delete-kudos.ts'
 import { giveKudos } from './give-kudos.ts'
 
@@ -45,6 +45,9 @@ builder.prismaNode('Kudos', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was given.' }),
   }),
 })
+
+/** Without a total: nothing counts kudos (ROOM-110). */
+const [KudosConnection, KudosEdge] = connectionType('Kudos', 'Kudos', { counted: false })
 
 builder.prismaObjectField('Space', 'kudos', (t) =>
   t.connection(
