@@ -4,7 +4,7 @@ export const SIGN_IN = graphql(`
   mutation WalkSignIn($input: SessionCreateWithPasswordInput!) {
     sessionCreateWithPassword(input: $input) {
       __typename
-      ... on SessionCreateWithPasswordPayload { token session { user { displayName } } }
+      ... on SessionCreateWithPasswordPayload { token session { user { id displayName } } }
       ... on Error { code message }
     }
   }

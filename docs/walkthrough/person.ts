@@ -9,11 +9,13 @@ type Error = { __typename: string; code: string; message: string }
 /** One person at the server, as a frontend is for whoever sits in front of it: HTTP for what they do, a socket for what they follow. */
 export class Person {
   readonly name: string
+  readonly id: string
   readonly #client: Client
   readonly #socket: SocketClient
 
-  constructor(server: string, name: string, token?: string) {
-    this.name = name
+  constructor(server: string, user: { id: string; displayName: string }, token?: string) {
+    this.name = user.displayName
+    this.id = user.id
     const authorization = token && `Bearer ${token}`
     this.#socket = createClient({
       url: `${server.replace(/^http/, 'ws')}/graphql`,

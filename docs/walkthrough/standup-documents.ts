@@ -56,6 +56,26 @@ export const NEXT = graphql(`
   }
 `)
 
+export const COMMIT = graphql(`
+  mutation WalkCommit($input: CommitmentAddInput!) {
+    commitmentAdd(input: $input) {
+      __typename
+      ... on CommitmentAddPayload { room { version } commitment { text } }
+      ... on Error { code message }
+    }
+  }
+`)
+
+export const THANK = graphql(`
+  mutation WalkThank($input: KudosGiveInput!) {
+    kudosGive(input: $input) {
+      __typename
+      ... on KudosGivePayload { kudos { room { version } } }
+      ... on Error { code message }
+    }
+  }
+`)
+
 export const TREND = graphql(`
   query WalkTrend($spaceId: ID!) { standupTrend(spaceId: $spaceId, weeks: 1) { startsOn answeredPercent } }
 `)
@@ -87,6 +107,8 @@ export const FOLLOW_STANDUP = graphql(`
       ... on EntryChanged { entry { user { id displayName } yesterday today blockers } }
       ... on SpeakingStarted { order { userId } }
       ... on SpeakerChanged { speakerId }
+      ... on CommitmentChanged { commitment { user { id displayName } text } }
+      ... on KudosGiven { kudos { from { id displayName } to { id displayName } text } }
       ... on RoomPhaseChanged { phase }
     }
   }

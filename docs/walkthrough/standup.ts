@@ -8,11 +8,13 @@ import {
   ANSWER,
   ANSWER_AHEAD,
   CALENDAR,
+  COMMIT,
   FOLLOW_STANDUP,
   NEXT,
   SCHEDULE,
   SLOTS,
   START,
+  THANK,
   TREND,
 } from './standup-documents.ts'
 
@@ -29,19 +31,9 @@ const LEAD = 8_000
 export async function holdStandup({ host, ahead, members }: Cast, spaceId: string): Promise<void> {
   chapter('A standup by schedule')
   const opensAt = new Date(Math.ceil((Date.now() + LEAD) / MINUTE) * MINUTE)
-  const schedule = present(
-    granted(
-      (
-        await host.ask(SCHEDULE, {
-          input: {
-            ...{ spaceId, enabled: true, weekdays: [0, 1, 2, 3, 4, 5, 6], windowMinutes: 30 },
-            ...{ timezone: 'UTC', openTime: opensAt.toISOString().slice(11, 16) },
-          },
-        })
-      ).standupScheduleSet,
-    ).schedule,
-  )
-  say(`${host.name} lets a standup open every day at ${opensAt.toISOString().slice(11, 16)} UTC, for half an hour.`)
+  const openTime = opensAt.toISOString().slice(11, 16)
+  const schedule = await setSchedule(host, { spaceId, openTime, enabled: true })
+  say(`${host.name} lets a standup open every day at ${openTime} UTC, for half an hour.`)
   const day = present(schedule.nextOpenAt).slice(0, 10)
   const early = { yesterday: 'Wrote the export.', today: 'On a train, writing its tests.' }
   granted((await ahead.ask(ANSWER_AHEAD, { input: { scheduleId: schedule.id, day, ...early } })).standupAheadPut)
@@ -61,12 +53,20 @@ export async function holdStandup({ host, ahead, members }: Cast, spaceId: strin
   await answer(log, roomId, host, { today: 'Reviewing the export.' })
   await answer(log, roomId, members[0] as Person, { today: 'Search by label.', blockers: 'No test data.' })
   await speak(log, roomId, host)
-  const { room } = granted((await host.ask(END_ROOM, { input: { roomId } })).roomEnd)
+  await closingBeat(log, { roomId, spaceId }, host, members[0] as Person)
   say(`${host.name} closes the standup.`)
+  const { room } = granted((await host.ask(END_ROOM, { input: { roomId } })).roomEnd)
   await log.reaches(room)
   for (const seat of seats) seat.leave()
   log.close()
   await tellWhatIsLeft(host, spaceId)
+  await setSchedule(host, { spaceId, openTime, enabled: false })
+  say(`${host.name} turns the schedule off again.`)
+}
+
+async function setSchedule(host: Person, set: { spaceId: string; openTime: string; enabled: boolean }) {
+  const input = { ...set, weekdays: [0, 1, 2, 3, 4, 5, 6], timezone: 'UTC', windowMinutes: 30 }
+  return present(granted((await host.ask(SCHEDULE, { input })).standupScheduleSet).schedule)
 }
 
 /** A frontend could follow `activityFeed` instead, where `standup.opened` comes. */
@@ -96,6 +96,22 @@ async function speak(log: RoomLog<StandupEvent>, roomId: string, host: Person): 
     if (!expectedSpeakerId) return
     ;({ room } = granted((await host.ask(NEXT, { input: { roomId, expectedSpeakerId } })).standupNext))
   }
+}
+
+/** What each takes on until next time, and thanks. */
+async function closingBeat(
+  log: RoomLog<StandupEvent>,
+  { roomId, spaceId }: { roomId: string; spaceId: string },
+  host: Person,
+  member: Person,
+): Promise<void> {
+  say(`${member.name} takes something on.`)
+  const { room } = granted((await member.ask(COMMIT, { input: { roomId, text: 'Search finds labels' } })).commitmentAdd)
+  await log.reaches(room)
+  say(`${host.name} thanks ${member.name}.`)
+  const input = { roomId, spaceId, userId: member.id, text: 'for asking early' }
+  const { kudos } = granted((await host.ask(THANK, { input })).kudosGive)
+  await log.reaches(kudos?.room)
 }
 
 async function tellWhatIsLeft(host: Person, spaceId: string): Promise<void> {
@@ -134,6 +150,10 @@ function narrator(): (event: StandupEvent) => string | null {
         return `the order is ${event.order.map(({ userId }) => names.get(userId)).join(', ')}`
       case 'SpeakerChanged':
         return event.speakerId ? `${names.get(event.speakerId)} speaks` : 'all have spoken'
+      case 'CommitmentChanged':
+        return `${nameOf(event.commitment.user)} takes on: ${event.commitment.text}`
+      case 'KudosGiven':
+        return `kudos from ${nameOf(event.kudos.from)} to ${nameOf(event.kudos.to)}, ${event.kudos.text}`
       case 'RoomPhaseChanged':
         return `the room is ${event.phase}`
       default:

@@ -19,10 +19,10 @@ if (!address || !password) throw new TypeError(USAGE)
 const server = address.replace(/\/(graphql)?$/, '')
 
 chapter('Who is there')
-const nobody = new Person(server, 'Nobody')
+const nobody = new Person(server, { id: '', displayName: 'Nobody' })
 const input = { email: values.email, password, delivery: 'BEARER' as const }
 const signedIn = granted((await nobody.ask(SIGN_IN, { input })).sessionCreateWithPassword)
-const owner = new Person(server, present(signedIn.session.user).displayName, present(signedIn.token))
+const owner = new Person(server, present(signedIn.session.user), present(signedIn.token))
 const org = present((await owner.ask(WHERE, {})).viewer?.org).slug
 say(`${owner.name}, who owns the org "${org}", signs in by password.`)
 const slug = `walk-${randomBytes(4).toString('hex')}`
@@ -40,7 +40,8 @@ for (const person of [nobody, owner, ada, ben, cleo]) person.leave()
 /** Somebody without an account, who becomes a member of the space. */
 async function join(displayName: string): Promise<Person> {
   const come = await nobody.ask(COME_ANONYMOUSLY, { input: { orgSlug: org, displayName, delivery: 'BEARER' } })
-  const person = new Person(server, displayName, present(granted(come.sessionCreateAnonymous).token))
+  const { token, session } = granted(come.sessionCreateAnonymous)
+  const person = new Person(server, present(session.user), present(token))
   granted((await person.ask(JOIN_SPACE, { input: { slug } })).spaceJoin)
   say(`${displayName} comes without an account and joins it.`)
   return person
