@@ -5,6 +5,7 @@ import type { Answer } from '../support/client.ts'
 import { type Bad, badValuesOf } from './bad-values.ts'
 import { digestOf } from './digest.ts'
 import { inParallel } from './in-parallel.ts'
+import { withSchedule } from './play-schedule.ts'
 import { withWebhook } from './play-webhook.ts'
 import { faultOfAnswer, faultOfErrors } from './refusal.ts'
 import {
@@ -29,7 +30,7 @@ const isPaged = (way: FieldPath[]) =>
 /** Values that look odd and are right there, by the place that declares it. */
 const RIGHT: readonly [declared: RegExp, kinds: RegExp][] = [
   // As if it were left out.
-  [/^(Query|Space|Viewer|Webhook)\.\w+\.(first|last|after|before|filter)$/, /^null$/],
+  [/^(Query|Space|StandupSchedule|Viewer|Webhook)\.\w+\.(first|last|after|before|filter)$/, /^null$/],
   [/^Query\.(webhooks\.spaceId|apiKeys\.agentId)$/, /^null$/],
   [/^Subscription\.\w+\.(after|filter|connectionId|sinceVersion)$/, /^null$/],
   // Any node will do.
@@ -49,6 +50,7 @@ beforeAll(async () => {
   stage = await Stage.open(await startApp())
   play = await stage.play()
   await withWebhook(stage.world, play)
+  await withSchedule(stage.world, play)
 }, MINUTE)
 afterAll(() => stage?.world.close())
 
@@ -59,6 +61,7 @@ const leading = (field: string, argument?: string): Record<string, unknown> => {
     nodes: { ids: [play.room.id] },
     room: { id: play.room.id },
     roomCsv: { roomId: play.room.id },
+    standupTrend: { spaceId: play.space.id },
     myAhead: { spaceId: play.space.id },
     commitments: { spaceId: play.space.id },
     agent: argument === 'name' ? { name: 'nobody' } : { id: play.agentId },

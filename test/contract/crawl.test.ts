@@ -77,6 +77,7 @@ const NO_WRITING = [
   'rooms.rooms.timer_on_end',
   'rooms.space_members.role',
   'rooms.standup_entry_reactions.emoji',
+  'rooms.standup_commitments.closed_reason',
   'rooms.standup_schedule_slots.outcome',
   'rooms.standup_schedules.locked_by',
   'rooms.standup_schedules.weekdays',

@@ -539,7 +539,7 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
   standupAheadPut: {
     by: 'member',
     prepare: withSchedule,
-    input: ({ scheduleId }) => ({ scheduleId, day: dayAhead(), today: 'Write' }),
+    input: ({ scheduleId }) => ({ scheduleId, day: dayAhead(), yesterday: WRITTEN, today: WRITTEN, blockers: WRITTEN }),
     facts: ['standup.ahead_saved'],
     again: 'nothing',
     refused: { input: ({ scheduleId }) => ({ scheduleId, day: '2026-01-01', today: 'Write' }), code: 'INVALID_INPUT' },
