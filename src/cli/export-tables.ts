@@ -6,7 +6,9 @@ const LEFT_OUT: Record<string, string> = {
   'identity.login_tokens': 'one-time tokens',
   'identity.intent_nonces': 'minutes old at most',
   'platform.idempotency_keys': 'sealed answers, a day old at most',
+  'rooms.standup_ahead_entries': 'personal until they are entries',
   'rooms.standup_away': 'personal',
+  'rooms.standup_mentions': 'between two people',
   'rooms.ics_feed_tokens': 'personal, and what lets a calendar in',
   'work.sticky_notes': 'personal',
 }

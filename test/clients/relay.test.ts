@@ -150,13 +150,14 @@ function connectionDocuments(schema: GraphQLSchema): Record<string, string> {
     if (!isObjectType(type)) continue
     const isNode = type.getInterfaces().some(({ name }) => name === 'Node')
     for (const { name, type: of, args } of Object.values(type.getFields())) {
-      if (!getNamedType(of).name.endsWith('Connection')) continue
+      const connection = getNamedType(of)
+      if (!isObjectType(connection) || !connection.name.endsWith('Connection')) continue
       const file = `${type.name.toLowerCase()}${name[0]!.toUpperCase()}${name.slice(1)}`
       const others = args.filter((arg) => !['first', 'last', 'before', 'after'].includes(arg.name))
       const definitions = others.map((arg) => `${arg.name}: { type: "${arg.type}" }`)
       const given = others.map((arg) => `${arg.name}: $${arg.name}`)
       const field = `${name}(${['first: $count', 'after: $cursor', ...given].join(' ')})
-        @connection(key: "${file}_${name}") { totalCount edges { node { __typename } } }`
+        @connection(key: "${file}_${name}") { ${'totalCount' in connection.getFields() ? 'totalCount' : ''} edges { node { __typename } } }`
       const root = isNode || type.name === 'Query' ? type.name : 'Query'
       const wrapper = root === type.name ? field : `${fieldOfQuery(schema, type.name)} { ${field} }`
       documents[file] = `fragment ${file}_list on ${root}

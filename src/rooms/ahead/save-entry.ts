@@ -13,7 +13,7 @@ export async function saveAheadEntry(caller: UserCaller, { scheduleId, day, ...g
   const { orgId, userId } = caller
   const schedule = await lockSchedule(caller, scheduleId)
   await requireAnswerer(caller, schedule)
-  await requireDayAhead(schedule, day)
+  await requireDayAhead(caller, schedule, day)
   // Two at once of one person meet here, and leave one row.
   await sql`SELECT FROM rooms.space_members WHERE org_id = ${orgId} AND space_id = ${schedule.spaceId}
     AND user_id = ${userId} FOR NO KEY UPDATE`

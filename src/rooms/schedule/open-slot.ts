@@ -9,7 +9,7 @@ import { lockRoomsAsSystem } from '../room/lock-room.ts'
 import { standupConfig } from '../standup/standup-room.ts'
 import { instantFrom, slotClock } from './clock.ts'
 import { standupOpened, standupSkipped } from './events.ts'
-import { localDate, type SlotPattern, slotAfter } from './slots.ts'
+import { dateOfSlot, type SlotPattern, slotAfter } from './slots.ts'
 
 /** A schedule whose slot is due, leased to a worker. */
 export type DueStandup = { orgId: string; scheduleId: string; spaceId: string; opensAt: string }
@@ -33,7 +33,7 @@ export async function openSlot(due: DueStandup): Promise<void> {
   const facilitatorId = owners.find((id) => id === schedule.updatedBy) ?? owners[0] ?? null
   const slot: DaySlot = {
     ...due,
-    date: localDate(schedule.timezone, opensAt).toString(),
+    date: dateOfSlot(schedule, opensAt),
     closesAt: closesAt.toString(),
     outcome: outcomeOf(await slotClock(), closesAt, facilitatorId),
     facilitatorId,

@@ -16,9 +16,9 @@ const DAYS_OF_WEEK = 7
 
 /** The first slot strictly after an instant (ROOM-123). */
 export function slotAfter(pattern: SlotPattern, instant: Temporal.Instant): Slot {
-  const today = instant.toZonedDateTimeISO(pattern.timezone).toPlainDate()
-  // A week on, the same weekday comes again; its slot of today may be past.
-  for (let days = 0; days <= DAYS_OF_WEEK; days++) {
+  const today = localDate(pattern.timezone, instant)
+  // Where clocks skip the last hour of a day, its slot is in the next one. A week on, the same weekday comes again.
+  for (let days = -1; days <= DAYS_OF_WEEK; days++) {
     const slot = slotOn(pattern, today.add({ days }))
     if (slot && Temporal.Instant.compare(slot.opensAt, instant) > 0) return slot
   }
@@ -36,6 +36,13 @@ export function slotOn({ weekdays, openTime, timezone }: SlotPattern, date: Temp
     date: date.toString(),
     opensAt: local.toZonedDateTime(timezone, { disambiguation: 'compatible' }).toInstant(),
   }
+}
+
+/** The local date of the slot that opens at an instant, which is the day before where clocks skip the last hour of one. */
+export function dateOfSlot(pattern: SlotPattern, opensAt: Temporal.Instant): string {
+  const shown = localDate(pattern.timezone, opensAt)
+  const days = [shown, shown.subtract({ days: 1 })]
+  return (days.find((day) => slotOn(pattern, day)?.opensAt.equals(opensAt)) ?? shown).toString()
 }
 
 /** Today, where the team is. */
