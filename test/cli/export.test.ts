@@ -72,6 +72,12 @@ describe('export org', () => {
 
     const names = (await manifestIn(out)).files.map(({ name }) => name)
     expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/sessions|tokens|handoffs|idempotency/)]))
+    // Whatever its people alone may read is theirs alone (policies called `personal`).
+    const personal = await world.sql<{ name: string }>(
+      `SELECT DISTINCT schemaname || '.' || tablename || '.ndjson' AS name FROM pg_policies WHERE policyname = 'personal'`,
+    )
+    expect(personal.length).toBeGreaterThan(3)
+    expect(names.filter((name) => personal.some((each) => each.name === name))).toEqual([])
     for (const name of names) {
       const [row] = await linesOf(name)
       expect(Object.keys(row ?? {}).filter((column) => /hash|envelope|secret$/.test(column))).toEqual([])
