@@ -115,11 +115,12 @@ export const arg = {
 const JSON_DEPTH = 20
 
 function checkJson(value: unknown, context: { addIssue(message: string): void }): void {
-  const fault = jsonFault(value, JSON_DEPTH)
+  const fault = jsonFault(value)
   if (fault) context.addIssue(fault)
 }
 
-function jsonFault(value: unknown, depth: number): string | null {
+/** What keeps PostgreSQL from storing a JSON value, if anything does. */
+export function jsonFault(value: unknown, depth = JSON_DEPTH): string | null {
   if (typeof value === 'string') return wellFormed.safeParse(value).error?.issues[0]?.message ?? null
   if (typeof value !== 'object' || value === null) return null
   if (depth === 0) return `must be at most ${JSON_DEPTH} levels deep`

@@ -15,6 +15,8 @@ export const ERROR_CODES = [
   'KIND_RETIRED',
   'WRONG_PASSCODE',
   'FACILITATOR_PRESENT',
+  'PLUGIN_DISABLED',
+  'PLUGIN_FAULT',
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 

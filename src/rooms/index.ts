@@ -11,6 +11,7 @@ import './commitment/graphql.ts'
 import './kudos/graphql.ts'
 import './mention/graphql.ts'
 import './schedule/graphql.ts'
+import './plugin/graphql.ts'
 import './room/graphql.ts'
 import './room/hosts-graphql.ts'
 import './room/mutations.ts'
@@ -33,6 +34,17 @@ import './space/follow-identity.ts'
 export { CALENDAR_PATH, tokenIn } from './calendar/feed-url.ts'
 export { findFeed, readFeed, type WrittenFeed } from './calendar/read-feed.ts'
 export { openRoomStreams, startRoomLive } from './live/subscribe.ts'
+export { type DeclaredKind, UnfitKindError } from './plugin/declaration.ts'
+export { PluginFaultError } from './plugin/errors.ts'
+export {
+  type ActAnswer,
+  type ActCall,
+  type KindSetup,
+  type PluginKind,
+  type PluginKinds,
+  registerPluginKinds,
+} from './plugin/port.ts'
+export { type KindProvider, registerKinds, retireKinds } from './plugin/register-kinds.ts'
 export { standupOpenings } from './schedule/openings.ts'
 export { configureRooms } from './settings.ts'
 export { registerTicketEstimates, type TicketEstimates } from './story/ticket-estimates.ts'

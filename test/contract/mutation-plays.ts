@@ -9,6 +9,7 @@ import { withAgent } from './play-agent.ts'
 import { withCommitment, withKudos, withMention } from './play-follow-through.ts'
 import { intentKeyOf, withIntentKey } from './play-intent-key.ts'
 import { nobodyAway, withFeeds } from './play-personal.ts'
+import { withRetro } from './play-plugin.ts'
 import { dayAhead, withAhead, withSchedule } from './play-schedule.ts'
 import { addresseeOf, CODE, freshlySignedIn, linkTokenOf, mailed } from './play-sign-in.ts'
 import { whileSpeaking, withComment, withEntries, withStandup } from './play-standup.ts'
@@ -620,6 +621,14 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: ['room.created'],
     again: more('room.created'),
     refused: { input: newRoom(() => ({ id: absentOf('Deck') })), code: 'NOT_FOUND' },
+  },
+  roomAct: {
+    by: 'member',
+    prepare: withRetro,
+    input: ({ room }) => ({ roomId: room.id, action: 'draft', input: { text: WRITTEN } }),
+    facts: ['room.acted'],
+    again: more('room.acted'),
+    refused: { input: ({ room }) => ({ roomId: room.id, action: 'draft', input: { text: 1 } }), code: 'INVALID_INPUT' },
   },
   roomRename: {
     by: 'host',

@@ -78,6 +78,7 @@ const RULES: readonly [rule: string, mutations: string, inside: string, outside:
   ['ROOM-22, 91, 92 who speaks', 'standupEntryPut standupReadySet', 'ok ok ok ok ok F ok ok ok', HIDDEN],
   ['ROOM-93, 97 hosts', 'standupStart standupOrderSet standupGather', 'ok F F F F F F F F', HIDDEN],
   ['ROOM-94, 95 hosts, and whoever has the turn', 'standupNext standupSkip', 'ok F F F ok F F F F', HIDDEN],
+  ['ROOM-22, 161 participants but viewers', 'roomAct', 'ok ok ok ok ok F ok ok ok', HIDDEN],
   ['ROOM-22, 98 members but viewers', 'standupEntryComment', 'ok ok ok ok ok F ok ok F', HIDDEN],
   ['ROOM-22, 100 members but viewers', 'commitmentAdd', 'ok ok ok ok ok F ok ok F', HIDDEN],
   ['ROOM-102 whose commitment it is', 'commitmentAnswer', 'F F F F ok F F F N', HIDDEN],

@@ -118,6 +118,8 @@ export type RoomEventPayloads = {
   KudosGiven: { kudos: KudosColumns }
   KudosRemoved: { kudosId: string }
   EntryReactionsChanged: { entryUserId: string; reactions: readonly { emoji: string; count: number }[] }
+  /** Without the state, which is each viewer's: it is read when the newest one is sent, as the reader marks it (ROOM-162). */
+  RoomActionApplied: { action: string; phase: string; newest?: true }
 }
 
 /** Made by the live layer and stored nowhere. */

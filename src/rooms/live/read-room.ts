@@ -29,9 +29,18 @@ export async function readRoom({ orgId, roomId, after, users, guests }: Asked): 
   const version = rooms[0] ? BigInt(rooms[0].version) : null
   return {
     version,
-    events: stored.map((row) => eventOf(orgId, roomId, row, guests)),
+    events: markNewestAction(stored.map((row) => eventOf(orgId, roomId, row, guests))),
     viewers: new Set(viewers.map(({ id }) => id)),
   }
+}
+
+/** Of several the newest alone brings the state, which is the one that is read now (ROOM-162). */
+function markNewestAction(events: RoomEvent[]): RoomEvent[] {
+  const newest = events.findLast(({ type }) => type === 'RoomActionApplied') as
+    | RoomEvent<'RoomActionApplied'>
+    | undefined
+  if (newest) newest.payload = { ...newest.payload, newest: true }
+  return events
 }
 
 /** What is stored for members alone tells a guest its version and nothing else (ROOM-171). */

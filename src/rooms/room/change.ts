@@ -40,6 +40,7 @@ export const bothFacts =
 export type RoomColumns = Partial<{
   title: string
   config: object
+  state: object
   phase: string
   facilitator_id: string | null
   current_speaker_id: string | null
@@ -59,6 +60,7 @@ export type RoomColumns = Partial<{
 const COLUMNS: Record<keyof RoomColumns, true> = {
   title: true,
   config: true,
+  state: true,
   phase: true,
   facilitator_id: true,
   current_speaker_id: true,
@@ -73,6 +75,8 @@ const COLUMNS: Record<keyof RoomColumns, true> = {
   ended_at: true,
   first_ended_at: true,
 }
+
+const JSON_COLUMNS: ReadonlySet<string> = new Set(['config', 'state'])
 
 /**
  * The one place that raises a room's version, stores the live event and records the fact, in the transaction that holds
@@ -103,7 +107,7 @@ async function store(actor: Actor, room: LockedRoom, version: bigint, step: Step
   const sets = ['version = $3']
   for (const [column, value] of Object.entries(step.set ?? {})) {
     if (!Object.hasOwn(COLUMNS, column)) throw new TypeError('no such column of a room')
-    sets.push(`${column} = ${bind(column === 'config' ? JSON.stringify(value) : value)}`)
+    sets.push(`${column} = ${bind(JSON_COLUMNS.has(column) ? JSON.stringify(value) : value)}`)
   }
   if (isSignOfLife(actor, room, step)) sets.push('facilitator_seen_at = clock_timestamp()')
 

@@ -12,7 +12,11 @@ export type DeckInput = {
   cards?: OwnCards | undefined
 }
 export type PokerInput = { deck: DeckInput; autoReveal?: boolean | undefined; openVoting?: boolean | undefined }
-export type ConfigInput = { poker?: PokerInput | undefined; standup?: StandupInput | undefined }
+export type ConfigInput = {
+  poker?: PokerInput | undefined
+  standup?: StandupInput | undefined
+  plugin?: unknown
+}
 
 const ownCards = arg.object('PokerCardsInput', CARDS_INPUT, 'Cards of the room’s own.')
 
@@ -44,6 +48,7 @@ export const configInput = arg.oneOf(
   {
     poker: poker.optional().describe('For a room of kind `poker`.'),
     standup: standupInput.optional().describe('For a room of kind `standup`.'),
+    plugin: arg.json().optional().describe('For a room of a plugin’s kind: an object that fits its own schema.'),
   },
   'What a room of its kind is set to.',
 )

@@ -38,8 +38,22 @@ const StandupConfigType = builder.objectRef<ConfigOf<'standup', StandupConfig>>(
   }),
 })
 
+const PluginConfigType = builder.objectRef<ConfigOf<string, object>>('PluginConfig').implement({
+  description: 'How a room of a plugin’s kind was set up.',
+  fields: (t) => ({
+    values: t.field({
+      type: 'JSON',
+      description: 'As its kind’s own schema has it.',
+      resolve: ({ config }) => config,
+    }),
+  }),
+})
+
 export const RoomConfigType = builder.unionType('RoomConfig', {
   description: 'What a kind of room can be set to.',
-  types: [PokerConfigType, StandupConfigType],
-  resolveType: ({ kind }) => (kind === 'poker' ? PokerConfigType : StandupConfigType),
+  types: [PokerConfigType, StandupConfigType, PluginConfigType],
+  resolveType: ({ kind }) => {
+    if (kind === 'poker') return PokerConfigType
+    return kind === 'standup' ? StandupConfigType : PluginConfigType
+  },
 })

@@ -3,6 +3,8 @@ import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError, invalidInput, NotFoundError } from '../../graphql/errors.ts'
 import { newId } from '../../lib/type-id.ts'
 import { record } from '../../platform/index.ts'
+import { pluginRoom } from '../plugin/new-room.ts'
+import { isEnabled } from '../plugin/port.ts'
 import { requireMember } from '../space/membership.ts'
 import { standupConfig } from '../standup/standup-room.ts'
 import { mayHost } from './access.ts'
@@ -24,31 +26,34 @@ export async function createRoom(
   await holdMembership(caller, spaceId)
   const { slug } = await requireMember(caller, spaceId, 'spaceId')
   if (!mayHost(caller)) throw new ForbiddenError('You cannot lead a room.')
-  await requireOffered(orgId, kind)
-  const checked = await configOf({ orgId, spaceId }, kind, config)
+  const begun = await beginning({ orgId, spaceId }, kind, config)
 
   const roomId = newId()
-  await insertRoom({ orgId, roomId, spaceId, kind, title, config: checked, facilitatorId: userId, createdBy: userId })
+  await insertRoom({ orgId, roomId, spaceId, kind, title, ...begun, facilitatorId: userId, createdBy: userId })
   const target = { kind: 'Room', id: roomId } as const
   await record(caller, roomCreated, { target, spaceId, spaceSlug: slug, roomId, payload: { kind } })
   return { roomId }
 }
 
 /** A kind that was retired makes no more rooms; one that is not offered is not there (ROOM-31). */
-async function requireOffered(orgId: string, kind: string): Promise<void> {
-  const [row] = await sql<{ retired: boolean }>`
-    SELECT retired_at IS NOT NULL AS retired FROM rooms.room_kinds
-    WHERE org_id = ${orgId} AND kind = ${kind} AND (provider = 'core' OR retired_at IS NOT NULL)`
-  if (!row) throw new NotFoundError('kind')
-  if (row.retired) throw new KindRetiredError()
+async function requireKind(orgId: string, kind: string): Promise<{ core: boolean }> {
+  const [row] = await sql<{ retired: boolean; core: boolean; installId: string | null }>`
+    SELECT retired_at IS NOT NULL AS retired, provider = 'core' AS core, install_id AS "installId"
+    FROM rooms.room_kinds WHERE org_id = ${orgId} AND kind = ${kind}`
+  if (row?.retired) throw new KindRetiredError()
+  if (!row || !(row.core || (await isEnabled(orgId, row.installId)))) throw new NotFoundError('kind')
+  return row
 }
 
-async function configOf(
+/** With what a room of the kind begins, once that fits. */
+async function beginning(
   place: { orgId: string; spaceId: string },
   kind: string,
-  { poker, standup }: ConfigInput,
-): Promise<object> {
-  if (kind === 'poker' && poker) return pokerConfig(place, poker)
-  if (kind === 'standup' && standup) return standupConfig(standup)
+  { poker, standup, plugin }: ConfigInput,
+): Promise<{ config: object; state?: object }> {
+  const { core } = await requireKind(place.orgId, kind)
+  if (!core) return pluginRoom(place.orgId, kind, plugin)
+  if (kind === 'poker' && poker) return { config: await pokerConfig(place, poker) }
+  if (kind === 'standup' && standup) return { config: standupConfig(standup) }
   throw invalidInput(`config.${kind}`, `is what a room of kind ${kind} needs`)
 }

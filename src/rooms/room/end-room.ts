@@ -15,7 +15,11 @@ export async function endRoom(caller: UserCaller, { roomId }: { roomId: string }
 }
 
 /** Ends an open room whoever says so, a host or the clock. */
-export async function end(actor: Actor, room: LockedRoom): Promise<RoomChange> {
+export const end = async (actor: Actor, room: LockedRoom): Promise<RoomChange> =>
+  change(actor, room, await endSteps(room))
+
+/** What ends an open room. */
+export async function endSteps(room: LockedRoom): Promise<Step[]> {
   const [endedAt, closed] = await Promise.all([databaseNow(), closedFact(room)])
   const told = fact(roomEnded, {})
   const ended: Step = {
@@ -30,5 +34,5 @@ export async function end(actor: Actor, room: LockedRoom): Promise<RoomChange> {
     },
     fact: closed ? bothFacts(told, closed) : told,
   }
-  return change(actor, room, [...timerStoppedStep(room), ended])
+  return [...timerStoppedStep(room), ended]
 }

@@ -82,7 +82,8 @@ builder.prismaNode('Room', {
     kind: t.exposeString('kind', { description: 'Such as `poker`.' }),
     title: t.exposeString('title', { description: 'What people call it.' }),
     phase: t.exposeString('phase', {
-      description: 'Of poker: `active` or `done`; of a standup: `gather`, `speak` or `done`.',
+      description:
+        'Of poker: `active` or `done`; of a standup: `gather`, `speak` or `done`; of a plugin’s kind those it declares.',
     }),
     version: t.field({
       type: 'BigInt',

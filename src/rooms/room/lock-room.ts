@@ -1,4 +1,4 @@
-import { sql } from '../../db/sql.ts'
+import { sql, sqlText } from '../../db/sql.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import type { TimerEnd } from '../timer/timer.ts'
@@ -58,7 +58,15 @@ type MemberRow = {
  */
 export async function lockRoom(caller: UserCaller, roomId: string, path = 'roomId'): Promise<LockedRoom> {
   // Both go out in one trip; the second runs after the lock is held, with a snapshot that is newer than the wait for it.
-  const [rows, mine] = await Promise.all([lockRow(caller.orgId, roomId), membership(caller, roomId)])
+  return seenBy(caller, roomId, path, lockRow)
+}
+
+/** The same without the lock, for what only looks and decides nothing yet. */
+export const lookAtRoom = (caller: UserCaller, roomId: string): Promise<LockedRoom> =>
+  seenBy(caller, roomId, 'roomId', findRow)
+
+async function seenBy(caller: UserCaller, roomId: string, path: string, read: typeof findRow): Promise<LockedRoom> {
+  const [rows, mine] = await Promise.all([read(caller.orgId, roomId), membership(caller, roomId)])
   const row = rows[0]
   const me = row && meIn(caller, roomId, mine[0])
   if (!me) throw new NotFoundError(path)
@@ -91,8 +99,7 @@ const lockedRoom = (row: Row, me: Me): LockedRoom => ({
   me,
 })
 
-function lockRow(orgId: string, roomId: string): Promise<Row[]> {
-  return sql<Row>`
+const ROW = `
     SELECT org_id AS "orgId", id, space_id AS "spaceId", kind, title, config, phase, version::text,
       facilitator_id AS "facilitatorId", facilitator_seen_at AS "facilitatorSeenAt",
       current_story_id AS "currentStoryId", revealed, poker_round_version::text AS "roundVersion",
@@ -102,8 +109,10 @@ function lockRow(orgId: string, roomId: string): Promise<Row[]> {
       coalesce((SELECT slug FROM rooms.spaces AS s WHERE s.org_id = rooms.org_id AND s.id = rooms.space_id), '')
         AS "spaceSlug",
       EXISTS (SELECT FROM identity.orgs AS o WHERE o.id = rooms.org_id AND o.status <> 'active') AS "orgIsQuiet"
-    FROM rooms.rooms WHERE org_id = ${orgId} AND id = ${roomId} FOR NO KEY UPDATE`
-}
+    FROM rooms.rooms WHERE org_id = $1 AND id = $2`
+
+const findRow = (orgId: string, roomId: string) => sqlText<Row>(ROW, [orgId, roomId])
+const lockRow = (orgId: string, roomId: string) => sqlText<Row>(`${ROW} FOR NO KEY UPDATE`, [orgId, roomId])
 
 /** Org viewers are always spectators, through a meeting client too (ROOM-22). */
 function membership({ orgId, userId }: UserCaller, roomId: string): Promise<MemberRow[]> {

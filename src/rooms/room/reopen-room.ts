@@ -14,7 +14,7 @@ export async function reopenRoom(caller: UserCaller, { roomId }: { roomId: strin
   requireHostOrOwner(caller, room)
   if (room.endedAt === null) return noChange(room)
 
-  const phase = firstPhase(room.kind)
+  const phase = await firstPhase(room.orgId, room.kind)
   const { past } = await sqlOne<{ past: boolean }>`
     SELECT coalesce(${room.closesAt}::timestamptz <= rooms.clock(), false) AS past`
   if (isStandup(room)) await clearOrder(room)

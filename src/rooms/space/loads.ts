@@ -4,6 +4,7 @@ import { sql } from '../../db/sql.ts'
 import { hasScope, meets } from '../../graphql/caller.ts'
 import type { Context } from '../../graphql/context.ts'
 import { batchLoad } from '../../graphql/loads.ts'
+import { enabledInstalls } from '../plugin/port.ts'
 import type { SpaceRole } from './membership.ts'
 import { LIVE } from './standing.ts'
 
@@ -53,11 +54,22 @@ export const isOrgViewer = batchLoad(async (userIds: readonly string[]) => {
 
 type OfferedKind = { kind: string; display: string; provider: string; actions: unknown }
 
+/** Core kinds, and those of plugins that are enabled. */
+async function offered<K extends { provider: string; installId: string | null }>(orgId: string, kinds: K[]) {
+  const installs = kinds.flatMap(({ installId }) => (installId === null ? [] : [installId]))
+  const enabled = await enabledInstalls(orgId, installs)
+  return kinds.filter(
+    ({ provider, installId }) => provider === 'core' || (installId !== null && enabled.has(installId)),
+  )
+}
+
 /** What a room of the org can be (ROOM-31): the same for all its spaces, so it is read under one key. */
 const kindsOf = batchLoad(async (orgIds: readonly string[]) => {
-  const where = { orgId: { in: [...orgIds] }, retiredAt: null, provider: 'core' }
+  const where = { orgId: { in: [...orgIds] }, retiredAt: null }
   const kinds = await prisma.roomKind.findMany({ where, orderBy: { kind: 'asc' } })
-  return Map.groupBy(kinds, ({ orgId }) => orgId)
+  const byOrg = Map.groupBy(kinds, ({ orgId }) => orgId)
+  for (const [orgId, declared] of byOrg) byOrg.set(orgId, await offered(orgId, declared))
+  return byOrg
 })
 
 export const offeredKinds = async (context: Context, orgId: string): Promise<OfferedKind[]> =>
