@@ -26,10 +26,8 @@ export type RoomHint = {
   /** Presence is unversioned: the room's state is as it was. */
   readonly presence: boolean
   /** Somebody asked somebody for help; the room's state is as it was (ROOM-108). */
-  readonly mention?: Mention
+  readonly mention?: true
 }
-/** Ids of people. */
-export type Mention = { readonly from: string; readonly to: string }
 export type JobsHint = { readonly channel: 'jobs'; readonly kind: string }
 
 /** Something may have changed there. It has no content: whoever hears it reads again under their own rights (PLAT-27). */
@@ -64,10 +62,9 @@ export function topicKey(topic: Topic): string {
   return topic.channel === 'audit' ? `audit:${topic.orgId}` : `rooms:${topic.orgId}:${topic.roomId}`
 }
 
-function roomHint({ o, r, p, f, m }: Record<string, unknown>): RoomHint | null {
+function roomHint({ o, r, p, m }: Record<string, unknown>): RoomHint | null {
   if (!isUuid(o) || !isUuid(r)) return null
-  const mention = isUuid(f) && isUuid(m) ? { from: f, to: m } : null
-  return { channel: 'rooms', orgId: o, roomId: r, presence: p === 1, ...(mention && { mention }) }
+  return { channel: 'rooms', orgId: o, roomId: r, presence: p === 1, ...(m === 1 && { mention: true }) }
 }
 
 function identityHint({ t, org, id, s }: Record<string, unknown>): IdentityHint | null {

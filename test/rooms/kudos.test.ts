@@ -113,3 +113,17 @@ it('ROOM-109, 171 members hear of kudos live, a guest of the version alone', asy
   expect(JSON.stringify(ofGuest!.events)).not.toMatch(/Kudos|Thank/)
   for (const stream of streams) stream.close()
 })
+
+it('ROOM-109, 110 kudos are taken back in a room that is done, and while their room is deleted', async () => {
+  const space = await world.space()
+  const { room, host, people } = await standup(world, { space, people: 1 })
+  const first = await thank(host, space, people[0]!, room)
+  const second = await thank(host, space, people[0]!, room)
+  await host.mutate('roomEnd', { roomId: room.id })
+  expect(await takeBack(host, first.kudos.id)).toMatchObject({ kudosId: first.kudos.id })
+  const deleting = await world.hold('DELETE FROM rooms.rooms WHERE id = $1', [room.uuid])
+  const taken = takeBack(host, second.kudos.id)
+  await world.untilBlocked()
+  await deleting.release()
+  expect(await taken).toMatchObject({ kudosId: second.kudos.id })
+})

@@ -125,3 +125,83 @@ it('ROOM-108 whoever is asked hears of it at once, in all their streams, and nob
   expect(snapshot.room.mentionsOfMe).toEqual([{ id: asker.id }])
   for (const stream of [first, second, ofAsker, ofThird, ofGuest, again]) stream!.close()
 })
+
+const MENTIONS = `subscription ($roomId: ID!, $sinceVersion: BigInt) {
+  roomEvents(roomId: $roomId, sinceVersion: $sinceVersion) { __typename version ... on MentionReceived { fromUserId } } }`
+const follow = (viewer: Actor, room: TestRoom, sinceVersion?: string) =>
+  openRoomStream({
+    url: viewer.client.url,
+    token: viewer.client.token!,
+    variables: { roomId: room.id, ...(sinceVersion !== undefined && { sinceVersion }) },
+    query: MENTIONS,
+  })
+const isMention = ({ __typename }: { __typename: string }) => __typename === 'MentionReceived'
+
+it('ROOM-108 who comes back with the version that is current hears who asked meanwhile, and each of them once', async () => {
+  const { room, people } = await standup(world, { space: await world.space(), people: 3 })
+  const [asker, asked, third] = people as [Actor, Actor, Actor]
+  await mention(asker, room, asked)
+  const { version } = await seen(asked, room)
+  const stream = follow(asked, room, version)
+  expect(await stream.next(isMention)).toMatchObject({ fromUserId: asker.id, version: null })
+  await mention(third, room, asked)
+  await stream.next((event) => isMention(event) && event.fromUserId === third.id)
+  expect(stream.events.filter(isMention)).toHaveLength(2)
+  expect(stream.events.some(({ __typename }) => __typename === 'RoomSnapshot')).toBe(false)
+  stream.close()
+})
+
+it('ROOM-108, PLAT-27 a hint alone announces nothing: what was taken back before it is read, and what nobody asked', async () => {
+  const { room, people } = await standup(world, { space: await world.space(), people: 2 })
+  const [asker, asked] = people as [Actor, Actor]
+  const stream = follow(asked, room)
+  await stream.next(({ __typename }) => __typename === 'RoomSnapshot')
+  const forged = { v: 1, o: room.orgId, r: room.uuid, f: asker.userId, m: asked.userId }
+  for (const hint of [forged, { ...forged, m: 1 }]) {
+    await world.sql(`SELECT pg_notify('moothall_rooms', $1)`, [JSON.stringify(hint)])
+  }
+  await world.sql(
+    `WITH asked AS (INSERT INTO rooms.standup_mentions (org_id, room_id, from_user_id, to_user_id)
+       VALUES ($1, $2, $3, $4) RETURNING 1) SELECT 1 FROM asked`,
+    [room.orgId, room.uuid, asker.userId, asked.userId],
+  )
+  await stream.next(isMention)
+  expect(stream.events.filter(isMention)).toHaveLength(1)
+  await asker.mutate('standupEntryPut', { roomId: room.id, today: 'Work' })
+  await stream.next(({ __typename }) => __typename === 'EntryChanged')
+  expect(stream.events.filter(isMention)).toHaveLength(1)
+  stream.close()
+})
+
+it('ROOM-107, 108 as the application too, MH022 refuses outsiders and nobody reads others’ mentions by the streams’ way', async () => {
+  const { room, people } = await standup(world, { space: await world.space(), people: 2 })
+  const [asker, asked] = people as [Actor, Actor]
+  const outsider = await world.member()
+  const as = ({ orgId, userId }: Actor) => ({ orgId, userId })
+  for (const [from, to] of [
+    [asker, outsider],
+    [outsider, asker],
+  ] as const) {
+    await expect(
+      operation(
+        'write',
+        as(from),
+        () => sql`
+          INSERT INTO rooms.standup_mentions (org_id, room_id, from_user_id, to_user_id)
+          VALUES (${room.orgId}, ${room.uuid}, ${from.userId}, ${to.userId})`,
+      ),
+    ).rejects.toMatchObject({ code: 'MH022' })
+  }
+  await mention(asker, room, asked)
+  const read = (scope: object) =>
+    operation(
+      'read',
+      scope as never,
+      () => sql`SELECT * FROM rooms.mentions_of(${room.uuid}, ${[asked.userId]}::uuid[])`,
+    )
+  expect(await read({ orgId: room.orgId })).toHaveLength(1)
+  const other = await world.otherOrg()
+  for (const scope of [as(outsider), { orgId: room.orgId, roomId: room.uuid }, { orgId: other.orgId }]) {
+    expect(await read(scope)).toEqual([])
+  }
+})

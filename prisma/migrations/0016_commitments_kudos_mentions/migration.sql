@@ -150,19 +150,34 @@ $$;
 CREATE TRIGGER standup_mentions_members BEFORE INSERT ON rooms.standup_mentions FOR EACH ROW
   WHEN (NEW.from_user_id <> NEW.to_user_id) EXECUTE FUNCTION rooms.standup_mentions_members();
 
--- Tells the streams of whoever was asked. Whoever else listens to the room passes it by; what it says is read by nobody
--- who may not.
+-- Tells that somebody was asked, not who by whom: the streams read that anew (PLAT-27).
 CREATE FUNCTION rooms.standup_mentions_notify() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   PERFORM platform.send_hint('moothall_rooms',
-    format('{"v":1,"o":"%s","r":"%s","f":"%s","m":"%s"}', NEW.org_id, NEW.room_id, NEW.from_user_id, NEW.to_user_id));
+    format('{"v":1,"o":"%s","r":"%s","m":1}', NEW.org_id, NEW.room_id));
   RETURN NULL;
 END
 $$;
 CREATE TRIGGER standup_mentions_notify AFTER INSERT ON rooms.standup_mentions
   FOR EACH ROW EXECUTE FUNCTION rooms.standup_mentions_notify();
+
+-- What these people were asked in a room: one statement for all streams attached to it (ROOM-108), in an operation that
+-- has an org, no user and no guest's room. Somebody's own operation gets nothing: it reads the rows that are theirs.
+CREATE FUNCTION rooms.mentions_of(p_room uuid, p_users uuid[])
+RETURNS TABLE (from_user_id uuid, to_user_id uuid, created_at timestamptz)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp ROWS 5
+BEGIN ATOMIC
+  SELECT m.from_user_id, m.to_user_id, m.created_at
+  FROM rooms.standup_mentions m
+  WHERE m.org_id = (SELECT nullif(current_setting('moothall.org_id', true), '')::uuid) AND m.room_id = p_room
+    AND m.to_user_id = ANY (p_users)
+    AND (SELECT nullif(current_setting('moothall.user_id', true), '')::uuid) IS NULL
+    AND (SELECT nullif(current_setting('moothall.room_id', true), '')::uuid) IS NULL
+  ORDER BY m.created_at, m.from_user_id;
+END;
+GRANT EXECUTE ON FUNCTION rooms.mentions_of(uuid, uuid[]) TO moothall_app;
 
 ----------------------------------------------------------------------------------------------------------- row security
 

@@ -72,12 +72,19 @@ builder.prismaObjectField('Space', 'kudos', (t) =>
   ),
 )
 
-const kudosOfRoom = batchLoad(async (ids: readonly string[]) => {
+/** By space and room, as the index has them. */
+const kudosOfRoom = batchLoad(async (keys: readonly string[], context) => {
+  const places = keys.map((key) => key.split(' ') as [string, string])
   const rows = await prisma.kudos.findMany({
-    where: { roomId: { in: [...ids] } },
+    where: {
+      orgId: context.audience?.orgId ?? callerOf(context).orgId,
+      spaceId: { in: [...new Set(places.map(([spaceId]) => spaceId))] },
+      roomId: { in: places.map(([, roomId]) => roomId) },
+      ...inVisibleSpace(context),
+    },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
-  return Map.groupBy(rows, ({ roomId }) => roomId as string)
+  return Map.groupBy(rows, ({ spaceId, roomId }) => `${spaceId} ${roomId}`)
 })
 
 builder.objectField(StandupStateType, 'kudos', (t) =>
@@ -86,7 +93,7 @@ builder.objectField(StandupStateType, 'kudos', (t) =>
     ...costOfRows(20),
     description: 'The closing beat: kudos given in this standup, in the order they came. Guests see none.',
     resolve: async ({ id, spaceId }, _args, context) =>
-      (await seesSpace(context, spaceId)) ? ((await kudosOfRoom(context, id)) ?? []) : [],
+      (await seesSpace(context, spaceId)) ? ((await kudosOfRoom(context, `${spaceId} ${id}`)) ?? []) : [],
   }),
 )
 

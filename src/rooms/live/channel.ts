@@ -6,7 +6,7 @@ import type { Audience } from '../../graphql/context.ts'
 import { recheckCallers } from '../../identity/index.ts'
 import { newId } from '../../lib/type-id.ts'
 import type { Sink } from '../../live/direct-stream.ts'
-import type { Mention } from '../../live/hints.ts'
+import { mentionsOf } from '../mention/asked.ts'
 import type { RoomEvent } from './event-payloads.ts'
 import { missedBy } from './missed.ts'
 import { presentUserIds, REPLAY_MAX, readRoom } from './read-room.ts'
@@ -52,7 +52,11 @@ export class Channel {
   #again = false
   #presenceTimer: NodeJS.Timeout | undefined
   #presenceDue = false
-  #mentions: Mention[] = []
+  #mentionsDue = false
+  /** Which mentions each follower knows of, by their keys. */
+  readonly #toldMentions = new WeakMap<Follower, ReadonlySet<string>>()
+  /** Whose snapshot of this pull has all mentions that there are. */
+  #shown = new Set<Follower>()
 
   constructor(audience: Audience, mask: MaskResult, log: Logger) {
     this.audience = audience
@@ -67,7 +71,11 @@ export class Channel {
   /** Attaches a follower and brings it up to date: with what it missed since `sent`, or with a snapshot. */
   async add(follower: Follower): Promise<void> {
     this.#followers.add(follower)
-    if (follower.sent !== null) this.wakePresence() // it has no version, so no replay tells who came and went
+    if (follower.sent !== null) {
+      // These have no version, so no replay tells who came and went, and who asked for help meanwhile.
+      this.#mentionsDue = true
+      this.wakePresence()
+    }
     if (!this.#catchUp(follower)) await this.wake()
   }
 
@@ -112,9 +120,9 @@ export class Channel {
     }, PRESENCE_EVERY)
   }
 
-  /** Somebody asked somebody for help: told to their streams alone, with the next look at who may see the room (ROOM-108). */
-  tellMention(mention: Mention): void {
-    this.#mentions.push(mention)
+  /** Somebody may have asked somebody for help: told to their streams alone, as it is read then (ROOM-108, PLAT-27). */
+  wakeMentions(): void {
+    this.#mentionsDue = true
     void this.wake()
   }
 
@@ -139,6 +147,7 @@ export class Channel {
   #recover(error: unknown): void {
     const cause = error instanceof UnreadableError ? error.cause : error
     this.#presenceDue = true
+    this.#mentionsDue = true
     this.#log.warn({ err: cause, roomId: this.audience.roomId }, 'a room’s streams could not be served')
     if (!(error instanceof UnreadableError && this.#unreadable.isHopeless(error))) {
       setTimeout(() => void this.wake(), RETRY_AFTER).unref()
@@ -172,6 +181,7 @@ export class Channel {
   async #readAndSend(fresh: ReadonlySet<Follower>, waiting: Set<Follower>): Promise<void> {
     const { orgId, roomId, of } = this.audience
     const scope = of === 'guests' ? { orgId, roomId } : { orgId }
+    this.#shown = new Set()
     await operation('read', scope, async () => {
       const followers = this.#unreadable.inOrder(this.#followers)
       const read = await readRoom({
@@ -198,7 +208,7 @@ export class Channel {
           }
         }
       }
-      if (this.#mentions.length > 0) await this.#tellMentions(pass)
+      if (this.#mentionsDue || this.#shown.size > 0) await this.#tellMentions(pass, fresh, waiting)
       if (this.#presenceDue && waiting.size === 0) await this.#tellPresence(pass, fresh, waiting)
     })
   }
@@ -259,7 +269,10 @@ export class Channel {
     if (!taken) this.#lag(follower)
     else {
       follower.sent = event.version
-      if (event.type === 'RoomSnapshot') this.#told.delete(follower)
+      if (event.type === 'RoomSnapshot') {
+        this.#told.delete(follower)
+        this.#shown.add(follower)
+      }
     }
     return taken
   }
@@ -294,18 +307,44 @@ export class Channel {
     }
   }
 
-  /** A stream that lags or begins passes it by: the snapshot that it gets has it. */
-  async #tellMentions(pass: RenderPass): Promise<void> {
-    const mentions = this.#mentions
-    this.#mentions = []
-    for (const { from, to } of mentions) {
-      const event = this.#made('MentionReceived', null, { fromUserId: from })
-      for (const follower of this.#followers) {
-        if (follower.caller.userId !== to || follower.lagging || follower.sent === null) continue
-        const frame = await pass.frame(follower.query, event, follower.caller)
-        if (this.#followers.has(follower) && !follower.sink.send(frame)) this.#lag(follower)
+  /**
+   * One statement for all of them. A stream that lags or begins passes it by: the snapshot that it gets is of the same
+   * commit and has them. Of a stream that came back with a version nobody knows what it was told.
+   */
+  async #tellMentions(pass: RenderPass, fresh: ReadonlySet<Follower>, waiting: Set<Follower>): Promise<void> {
+    this.#mentionsDue = false
+    const shown = this.#shown
+    this.#shown = new Set()
+    if (this.audience.of === 'guests') return
+    const told = [...this.#followers].filter(({ lagging, sent }) => !lagging && sent !== null)
+    const mentions = await mentionsOf(this.audience.roomId, [...new Set(told.map(({ caller }) => caller.userId))])
+    const events = new Map(
+      mentions.map((mention) => [mention, this.#made('MentionReceived', null, { fromUserId: mention.from })]),
+    )
+    const byAsked = Map.groupBy(mentions, ({ to }) => to)
+    for (const follower of told) {
+      const mine = byAsked.get(follower.caller.userId) ?? []
+      const known = this.#toldMentions.get(follower)
+      const news = shown.has(follower) ? [] : mine.filter(({ key }) => !known?.has(key)).map((one) => events.get(one)!)
+      if (this.#mustRefresh(follower, news, fresh)) {
+        waiting.add(follower)
+        this.#mentionsDue = true
+      } else if (await this.#sendUnversioned(follower, news, pass)) {
+        this.#toldMentions.set(follower, new Set(mine.map(({ key }) => key)))
       }
     }
+  }
+
+  async #sendUnversioned(follower: Follower, events: readonly RoomEvent[], pass: RenderPass): Promise<boolean> {
+    for (const event of events) {
+      const frame = await pass.frame(follower.query, event, follower.caller)
+      if (!this.#followers.has(follower)) return false
+      if (!follower.sink.send(frame)) {
+        this.#lag(follower)
+        return false
+      }
+    }
+    return true
   }
 
   #made<T extends 'RoomSnapshot' | 'RoomDeleted' | 'PresenceChanged' | 'MentionReceived'>(

@@ -82,14 +82,14 @@ export class RoomHub {
   #follow({ orgId, roomId }: Audience, channel: Channel): () => void {
     return this.#bus.subscribe({ channel: 'rooms', orgId, roomId }, ({ presence, mention }) => {
       if (presence) channel.wakePresence()
-      else if (mention) channel.tellMention(mention)
+      else if (mention) channel.wakeMentions()
       else void channel.wake()
     })
   }
 
   #wakeAll(): void {
     for (const channel of this.#channels.values()) {
-      void channel.wake()
+      channel.wakeMentions() // and all else
       channel.wakePresence()
     }
   }
