@@ -53,6 +53,7 @@ const RULES: readonly [rule: string, mutations: string, cells: string][] = [
   ['ROOM-22, 50, 58, 69 members', 'roomHeartbeat roomLeave storyAdd voteCast voteClear', 'ok N F'],
   ['ROOM-22, 93, 94, 95, 97 hosts', 'standupStart standupNext standupSkip standupOrderSet standupGather', 'F N F'],
   ['ROOM-22, 91, 92, 98 members', 'standupEntryPut standupReadySet standupEntryComment standupEntryReact', 'ok N F'],
+  ['ROOM-22, 161 members', 'roomAct', 'ok N F'],
   ['ROOM-22, 100, 107, 109 members', 'commitmentAdd mentionAdd mentionRemove kudosGive', 'ok N F'],
   ['ROOM-102, 110 whose it is', 'commitmentAnswer kudosDelete', 'F N F'],
   ['ROOM-98 whose comment it is', 'standupEntryCommentDelete', 'F N F'],
