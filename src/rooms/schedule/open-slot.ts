@@ -70,12 +70,16 @@ async function holdOwners({ orgId, spaceId }: DueStandup): Promise<string[]> {
   return owners.map(({ userId }) => userId)
 }
 
-/** Rooms of the schedule that go on, reopened ones too: the next slot closes them (ROOM-127). */
+/**
+ * Rooms of the schedule that go on, reopened ones too: the next slot closes them (ROOM-127). Looked up as one list: joined
+ * to years of slots, each slot may look through all rooms of the org.
+ */
 async function openRoomsOf({ orgId, scheduleId }: DueStandup): Promise<string[]> {
   const rooms = await sql<{ id: string }>`
-    SELECT r.id FROM rooms.standup_schedule_slots AS s
-    JOIN rooms.rooms AS r ON r.org_id = s.org_id AND r.id = s.room_id AND r.ended_at IS NULL
-    WHERE s.org_id = ${orgId} AND s.schedule_id = ${scheduleId}`
+    SELECT id FROM rooms.rooms
+    WHERE org_id = ${orgId} AND ended_at IS NULL AND id = ANY (ARRAY(
+      SELECT room_id FROM rooms.standup_schedule_slots
+      WHERE org_id = ${orgId} AND schedule_id = ${scheduleId} AND room_id IS NOT NULL))`
   return rooms.map(({ id }) => id)
 }
 
