@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Guest, type Person, RoomsWorld, type Round, refusal } from './rooms-world.ts'
 
 /** Of each table: whether a guest sees the rows of their room, or none at all. */
@@ -20,6 +20,15 @@ const REACH = {
   standup_entries: 'the room',
   standup_entry_comments: 'the room',
   standup_entry_reactions: 'the room',
+  standup_commitments: 'nothing',
+  standup_mentions: 'nothing',
+  kudos: 'nothing',
+  standup_schedules: 'nothing',
+  standup_schedule_slots: 'nothing',
+  standup_ahead_entries: 'nothing',
+  standup_away: 'nothing',
+  standup_trend_days: 'nothing',
+  ics_feed_tokens: 'nothing',
 } as const
 const tables = Object.entries(REACH)
 
@@ -62,8 +71,65 @@ beforeAll(async () => {
     await world.entry(org, room, member.user)
     await world.owner('UPDATE rooms.stories SET revealed_at = now() WHERE id = $1', [story])
   }
+  await followThrough()
 })
 afterAll(() => world.close())
+
+/** What follows from standups, in the guest's room where it is in one: all of it is the members'. */
+async function followThrough(): Promise<void> {
+  const other = await world.member(org, space)
+  const people = [member.user, other.user]
+  for (const [text, ...values] of [
+    [
+      `INSERT INTO rooms.standup_commitments (org_id, space_id, user_id, text, opened_room_id) VALUES ($1, $2, $3, 'C', $4)`,
+      space,
+      member.user,
+      round.room,
+    ],
+    [
+      'INSERT INTO rooms.standup_mentions (org_id, room_id, from_user_id, to_user_id) VALUES ($1, $2, $3, $4)',
+      round.room,
+      ...people,
+    ],
+    [
+      `INSERT INTO rooms.kudos (org_id, space_id, from_user_id, to_user_id, text, room_id) VALUES ($1, $2, $3, $4, 'K', $5)`,
+      space,
+      ...people,
+      round.room,
+    ],
+    [
+      `INSERT INTO rooms.standup_schedules (org_id, space_id, weekdays, open_time, timezone, window_minutes, enabled, starts_on)
+      VALUES ($1, $2, '{1}', '09:00', 'UTC', 60, false, '2026-01-05')`,
+      space,
+    ],
+    [
+      `INSERT INTO rooms.standup_schedule_slots (org_id, schedule_id, slot_date, room_id, outcome, opens_at, closes_at)
+      SELECT $1, id, '2026-01-05', $2, 'opened', now(), now() + interval '1 hour' FROM rooms.standup_schedules`,
+      round.room,
+    ],
+    [
+      `INSERT INTO rooms.standup_ahead_entries (org_id, schedule_id, day, user_id, today)
+      SELECT $1, id, '2026-01-12', $2, 'A' FROM rooms.standup_schedules`,
+      member.user,
+    ],
+    [
+      `INSERT INTO rooms.standup_away (org_id, user_id, starts_on, ends_on) VALUES ($1, $2, '2026-01-05', '2026-01-06')`,
+      member.user,
+    ],
+    [
+      `INSERT INTO rooms.standup_trend_days (org_id, room_id, space_id, day, eligible, answered) VALUES ($1, $2, $3, '2026-01-05', 4, 2)`,
+      round.room,
+      space,
+    ],
+    [
+      `INSERT INTO rooms.ics_feed_tokens (org_id, user_id, token_hash, lookup_prefix, remind_minutes)
+      VALUES ($1, $2, sha256('t'), 'prefixed', 5)`,
+      member.user,
+    ],
+  ] as const) {
+    await world.owner(text, [org, ...values])
+  }
+}
 
 describe('a guest', () => {
   it('ROOM-155 is asked about every table of rooms', async () => {
@@ -75,8 +141,9 @@ describe('a guest', () => {
 
   it.each(tables)('ROOM-155 of %s reads %s', async (table, reach) => {
     const room = table === 'rooms' ? 'id' : 'room_id'
-    const columns = table === 'room_links' ? 'id, room_id' : '*' // the hash of a token is not to be selected
-    const all = await world.as({ org }, `SELECT ${columns} FROM rooms.${table}`)
+    // The hash of a token is not to be selected.
+    const columns = table === 'room_links' ? 'id, room_id' : table === 'ics_feed_tokens' ? 'user_id' : '*'
+    const all = await world.as({ org, user: member.user }, `SELECT ${columns} FROM rooms.${table}`)
     const seen = await world.as(guest, `SELECT ${columns} FROM rooms.${table}`)
     const expected = {
       nothing: 0,
@@ -244,9 +311,74 @@ describe('a room link', () => {
       expires_at: expect.any(Date),
       revoked_at: null,
       redemptions: 0,
+      opens: true,
     })
     expect(await world.as({}, 'SELECT * FROM rooms.preauth_room_link($1)', [randomBytes(32)])).toEqual([])
     expect(await world.as({}, 'SELECT id FROM rooms.room_links')).toEqual([])
+  })
+
+  it('ROOM-153 opens while it holds, its room goes on and its org takes writes', async () => {
+    const { room } = await world.round(org, await world.room(org, space))
+    const hash = randomBytes(32)
+    const link = await world.link(org, room, hash)
+    const opens = async () =>
+      (await world.as<{ opens: boolean }>({}, 'SELECT opens FROM rooms.preauth_room_link($1)', [hash]))[0]?.opens
+    expect(await opens()).toBe(true)
+    for (const [shut, open] of [
+      [
+        `UPDATE rooms.rooms SET phase = 'done', ended_at = now() WHERE id = $1`,
+        `UPDATE rooms.rooms SET phase = 'active', ended_at = NULL WHERE id = $1`,
+      ],
+      [
+        `UPDATE identity.orgs SET status = 'archived', archived_at = now() WHERE id = $1`,
+        `UPDATE identity.orgs SET status = 'active', archived_at = NULL WHERE id = $1`,
+      ],
+      [
+        `UPDATE rooms.room_links SET expires_at = created_at - interval '1 second' WHERE id = $1`,
+        `UPDATE rooms.room_links SET expires_at = created_at + interval '1 hour' WHERE id = $1`,
+      ],
+    ] as const) {
+      const id = shut.includes('rooms.rooms') ? room : shut.includes('orgs') ? org : link
+      await world.owner(shut, [id])
+      expect([shut, await opens()]).toEqual([shut, false])
+      await world.owner(open, [id])
+      expect([open, await opens()]).toEqual([open, true])
+    }
+    await world.owner('UPDATE rooms.room_links SET revoked_at = now() WHERE id = $1', [link])
+    expect(await opens()).toBe(false)
+  })
+
+  it('ROOM-154, 175 wakes the streams of its room when it is revoked, once', async () => {
+    const link = await world.link(org, round.room)
+    const listener = await world.listener()
+    const heard: string[] = []
+    listener.on('notification', ({ payload }) => heard.push(payload ?? ''))
+    await world.as({ org }, 'UPDATE rooms.room_links SET redemptions = 1 WHERE id = $1', [link])
+    await world.as({ org }, 'UPDATE rooms.room_links SET revoked_at = now() WHERE id = $1', [link])
+    await vi.waitFor(() => expect(heard.filter((hint) => hint.includes(round.room))).toHaveLength(1), 15_000)
+    await listener.end()
+  })
+
+  it('ID-33 ends its sign-ins with it, whatever their own rows say', async () => {
+    const own = await world.guest(org, round.room)
+    const token = randomBytes(32)
+    const [session] = await world.owner<{ id: string }>(
+      `INSERT INTO identity.sessions (id, org_id, user_id, token_hash, method, room_id, link_id, expires_at)
+       VALUES (platform.new_id(), $1, $2, $3, 'guest_link', $4, $5, now() + interval '1 hour') RETURNING id`,
+      [org, own.user, token, round.room, own.link],
+    )
+    const holds = async () => {
+      const [found] = await world.as<{ revoked_at: Date | null }>(
+        {},
+        'SELECT revoked_at FROM identity.preauth_session($1)',
+        [token],
+      )
+      const standings = await world.as({}, 'SELECT FROM identity.preauth_standings($1, 1e9, 1e9)', [[session?.id]])
+      return [found?.revoked_at === null, standings.length]
+    }
+    expect(await holds()).toEqual([true, 1])
+    await world.as({ org }, 'UPDATE rooms.room_links SET revoked_at = now() WHERE id = $1', [own.link])
+    expect(await holds()).toEqual([false, 0])
   })
 
   it('ROOM-152 has one guest a browser (23505)', async () => {
