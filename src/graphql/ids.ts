@@ -13,6 +13,7 @@ export const ID_PREFIX = {
   WebhookDelivery: 'whd',
   Space: 'spc',
   Room: 'rom',
+  RoomLink: 'lnk',
   Deck: 'dck',
   Story: 'sty',
   StandupEntryComment: 'enc',

@@ -14,6 +14,7 @@ import { MUTATIONS, mutationDocument, type Outcome, variablesOf } from './perfor
 import { absentOf } from './planted.ts'
 import { commitmentOf, kudosOf } from './play-follow-through.ts'
 import { awayRangeOf } from './play-personal.ts'
+import { linkOf } from './play-room-link.ts'
 import { scheduleOf } from './play-schedule.ts'
 import { withComment } from './play-standup.ts'
 import { withWebhook } from './play-webhook.ts'
@@ -93,6 +94,7 @@ beforeAll(async () => {
   foreign.set('StandupSchedule', await each((space) => scheduleOf(world, space)))
   foreign.set('Commitment', await each((space, person) => commitmentOf(world, space, person)))
   foreign.set('Kudos', await each((space, person) => kudosOf(world, space, person)))
+  foreign.set('RoomLink', [(await linkOf(world, sameOrg.room)).id, (await linkOf(world, theirs.room)).id])
   foreign.set('AwayRange', [await awayRangeOf(world, cast.deputy), await awayRangeOf(world, otherOrg)])
   foreign.set('Org', [encodeId('Org', otherOrg.orgId)])
   foreign.set('Session', [encodeId('Session', cast.deputy.sessionId), encodeId('Session', otherOrg.sessionId)])

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { Actor, Asker, TestRoom } from '../support/actor.ts'
 import type { App } from '../support/app.ts'
 import type { GraphqlClient } from '../support/client.ts'
-import { createWorld, type World } from '../support/world.ts'
+import { createWorld, uuidOf, type World } from '../support/world.ts'
 import { plantAgent, plantOrg, plantPerson, plantRoom, plantSpace } from './plant.ts'
 import { plantCalls, plantKey, plantSelf } from './plant-keys.ts'
 import { plantPersonal } from './plant-personal.ts'
 import { plantStandup } from './plant-standup.ts'
 import { plantMailed, plantRetried } from './plant-unseen.ts'
 import { Planted } from './planted.ts'
+import { linkOf } from './play-room-link.ts'
 
 export type Caller = {
   readonly name: string
@@ -121,6 +122,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
   for (const realm of ['agents', 'agent:home', 'agent:other']) await plantAgent(world, planted, realm, world.org.id)
   await plantAgent(world, planted, 'agent:strange', stranger.orgId)
   for (const [realm, room] of rooms) await plantRoom(world, planted, realm, room, members(realm, people))
+  for (const [realm, room] of rooms) planted.id(`link:${realm}`, 'RoomLink', uuidOf((await linkOf(world, room)).id))
   await world.sql('UPDATE identity.memberships SET revoked_at = now() WHERE user_id = $1', [former.userId])
 
   // An embedded session knows its person, and itself among the sessions.
@@ -159,7 +161,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
       world.owner,
       [
         ...['ours', ...everybody, ...HOME, ...HOME_LOG, ...HOOKS, ...AGENTS, ...BOUNDS, ...KEYS],
-        ...['delivery:home', 'session:meeting', 'origin:meeting'],
+        ...['delivery:home', 'session:meeting', 'origin:meeting', 'link:home.room', 'link:home.room2'],
       ],
       { ...registered, admin: true },
     ),
@@ -191,6 +193,7 @@ export async function createCrawlWorld(app: App): Promise<CrawlWorld> {
     'state:strange',
     'hook:strange',
     'delivery:strange',
+    'link:strange',
     'agent:strange',
     'bounds:strange',
     ...['user', 'mail', 'away', 'name', 'session', 'origin', 'agent', 'bounds', 'key', 'tools'].map(

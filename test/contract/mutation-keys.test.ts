@@ -57,6 +57,8 @@ const RULES: readonly [rule: string, mutations: string, cells: string][] = [
   ['ROOM-22, 100, 107, 109 members', 'commitmentAdd mentionAdd mentionRemove kudosGive', 'ok N F'],
   ['ROOM-102, 110 whose it is', 'commitmentAnswer kudosDelete', 'F N F'],
   ['ROOM-98 whose comment it is', 'standupEntryCommentDelete', 'F N F'],
+  ['ROOM-22, 150, 154 hosts', 'roomLinkMint roomLinkRevoke', 'F N F'],
+  ['ROOM-151 anybody', 'roomLinkRedeem', 'ok ok ok'],
   ['ROOM-22, 120 owners', 'standupScheduleSet', 'F N F'],
   ['ROOM-22, 129 members', 'standupAheadPut standupAheadDelete', 'ok N F'],
   ['ROOM-22, 130 members of whatever space', 'awayAdd', 'ok ok F'],

@@ -10,12 +10,14 @@ import { withCommitment, withKudos, withMention } from './play-follow-through.ts
 import { intentKeyOf, withIntentKey } from './play-intent-key.ts'
 import { nobodyAway, withFeeds } from './play-personal.ts'
 import { withRetro } from './play-plugin.ts'
+import { withLink } from './play-room-link.ts'
 import { dayAhead, withAhead, withSchedule } from './play-schedule.ts'
 import { addresseeOf, CODE, freshlySignedIn, linkTokenOf, mailed } from './play-sign-in.ts'
 import { whileSpeaking, withComment, withEntries, withStandup } from './play-standup.ts'
 import { RECEIVER, withWebhook } from './play-webhook.ts'
 import { PASSWORD, type Play } from './stage.ts'
 
+const GUEST_KEY = 'a-browser-0123456789'
 const WEEKLY = { weekdays: [1], openTime: '09:30', timezone: 'Europe/Berlin', windowMinutes: 60, enabled: true }
 
 type Person = 'host' | 'steward' | 'deputy' | 'member' | 'newcomer'
@@ -800,6 +802,33 @@ export const MUTATION_PLAYS: Readonly<Record<string, MutationPlay>> = {
     facts: ['story.estimated'],
     again: 'nothing',
     refused: { input: ({ stories }) => ({ id: stories[0], estimate: '?' }), code: 'INVALID_INPUT' },
+  },
+  roomLinkMint: {
+    by: 'host',
+    input: ({ room }) => ({ roomId: room.id }),
+    facts: ['room_link.minted'],
+    again: more('room_link.minted'),
+    refused: notThere('roomId', 'Room'),
+  },
+  roomLinkRevoke: {
+    by: 'host',
+    prepare: withLink,
+    input: ({ link }) => ({ id: link.id }),
+    facts: ['room_link.revoked'],
+    again: 'nothing',
+    refused: notThere('id', 'RoomLink'),
+  },
+  // The same browser again is a further session of the same guest (ROOM-152).
+  roomLinkRedeem: {
+    by: 'nobody',
+    prepare: withLink,
+    input: ({ link }) => ({ token: link.token, displayName: WRITTEN, guestKey: GUEST_KEY, delivery: 'BEARER' }),
+    facts: ['session.created', 'room_link.redeemed'],
+    again: more('session.created'),
+    refused: {
+      input: () => ({ token: fresh(), displayName: WRITTEN, guestKey: GUEST_KEY, delivery: 'BEARER' }),
+      code: 'NOT_FOUND',
+    },
   },
   commitmentAdd: {
     by: 'member',

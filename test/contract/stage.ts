@@ -47,6 +47,8 @@ export type Play = Cast & {
   /** The member's commitment and kudos, where `withCommitment` and `withKudos` made them; else ids of nothing. */
   commitmentId: string
   kudosId: string
+  /** A link of the room, where `withLink` made it; else one that is not there. */
+  link: { id: string; token: string }
   /** An agent and its key, where `withAgent` made them; else ids of nothing. */
   agentId: string
   keyId: string
@@ -238,6 +240,7 @@ async function makePlay(world: World, cast: Cast, also: readonly Actor[], actor:
     otherSessionId: encodeId('Session', sessionId),
     awayRangeId: await awayRangeOf(world, actor),
     scheduleId: absentOf('StandupSchedule'),
+    link: { id: absentOf('RoomLink'), token: 'of-no-link' },
     commitmentId: absentOf('Commitment'),
     kudosId: absentOf('Kudos'),
     agentId: encodeId('Agent', newId()),

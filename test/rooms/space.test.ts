@@ -167,7 +167,7 @@ describe('ROOM-12', () => {
       myRole: 'OWNER',
       mySpectator: false,
       decks: [{}],
-      kinds: [{ kind: 'poker' }],
+      kinds: [{ kind: 'poker' }, { kind: 'standup' }],
       members: { totalCount: 1 },
       rooms: { totalCount: 1 },
     })

@@ -50,6 +50,8 @@ type MemberRow = {
   spectator: boolean | null
   viewer: boolean | null
   cofacilitator: boolean | null
+  /** Of a guest: their link holds. */
+  comesIn: boolean
 }
 
 /**
@@ -115,9 +117,11 @@ const findRow = (orgId: string, roomId: string) => sqlText<Row>(ROW, [orgId, roo
 const lockRow = (orgId: string, roomId: string) => sqlText<Row>(`${ROW} FOR NO KEY UPDATE`, [orgId, roomId])
 
 /** Org viewers are always spectators, through a meeting client too (ROOM-22). */
-function membership({ orgId, userId }: UserCaller, roomId: string): Promise<MemberRow[]> {
+function membership({ orgId, userId, standing }: UserCaller, roomId: string): Promise<MemberRow[]> {
   return sql<MemberRow>`
-    SELECT m.role, m.spectator, m.viewer, p.cofacilitator
+    SELECT m.role, m.spectator, m.viewer, p.cofacilitator,
+      CASE WHEN ${standing === 'GUEST'}::boolean THEN
+        EXISTS (SELECT FROM rooms.room_viewers(r.id, ${[userId]}::uuid[])) ELSE false END AS "comesIn"
     FROM rooms.rooms AS r
     LEFT JOIN rooms.members AS m ON m.org_id = r.org_id AND m.space_id = r.space_id AND m.user_id = ${userId}
     LEFT JOIN rooms.room_participants AS p ON p.org_id = r.org_id AND p.room_id = r.id AND p.user_id = ${userId}
@@ -127,7 +131,7 @@ function membership({ orgId, userId }: UserCaller, roomId: string): Promise<Memb
 function meIn(caller: UserCaller, roomId: string, row: MemberRow | undefined): Me | null {
   if (caller.standing === null) return null
   if (caller.standing === 'GUEST') {
-    return caller.roomId === roomId ? GUEST : null
+    return caller.roomId === roomId && row?.comesIn ? GUEST : null
   }
   if (!row?.role) return null
   const { role } = row
