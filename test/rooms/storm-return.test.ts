@@ -90,7 +90,7 @@ it(`ROOM-173 costs the database by rooms when ${HEADS} come back at once to a se
   const seconds = (performance.now() - began) / 1_000
   for (const member of all) member.close()
   await watched.kill()
-  const reads = await asked('rooms.room_viewers')
+  const reads = await asked('SELECT rooms.room_viewers')
 
   expect(all.flatMap(({ faults }) => faults)).toEqual([])
   for (const { snapshots, versions } of all) {
