@@ -23,12 +23,13 @@ async function snapshotOf(room: TestRoom): Promise<string[]> {
   return rows.map(({ user_id }) => user_id)
 }
 
+/** So long ago that no sweep comes for them any more: the next vote does. */
 const expire = async (guest: Actor & { linkId: string }) => {
   await world.sql(
-    `UPDATE rooms.room_links SET created_at = now() - interval '2 days', expires_at = now() - interval '1 day' WHERE id = $1`,
+    `UPDATE rooms.room_links SET created_at = now() - interval '4 days', expires_at = now() - interval '3 days' WHERE id = $1`,
     [guest.linkId],
   )
-  await world.sql(`UPDATE rooms.room_guests SET expires_at = now() - interval '1 day' WHERE user_id = $1`, [
+  await world.sql(`UPDATE rooms.room_guests SET expires_at = now() - interval '3 days' WHERE user_id = $1`, [
     guest.userId,
   ])
 }
