@@ -53,6 +53,7 @@ it('ROOM-160 refuses a kind that is declared in any other shape', async () => {
     withInput({ type: 'array', uniqueItems: true }),
     withInput({ $async: true, type: 'object' }),
     withInput({ $ref: 'https://example.com/schema.json' }),
+    withInput({ $ref: '#/%' }),
     withInput({ $ref: '#' }),
     withInput({ $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'string' } } }),
     withInput({ type: 'string', description: 'x'.repeat(40_000) }),
@@ -92,6 +93,15 @@ it('ROOM-160 refuses a kind that is declared in any other shape', async () => {
     ],
   })
   expect(await kindRow('board')).toMatchObject({ provider: 'boards', retired: false })
+})
+
+it('ROOM-160 refuses a kind that is declared twice, and takes neither', async () => {
+  const kinds = [
+    { ...RETRO, kind: 'twice' },
+    { ...RETRO, kind: 'twice', display: 'Again' },
+  ]
+  await expect(plugin.install(world.org.id, { kinds })).rejects.toMatchObject({ name: 'UnfitKindError', kind: 'twice' })
+  expect(await kindRow('twice')).toBeUndefined()
 })
 
 it('ROOM-160 a kind is one plugin’s in an org, also when retired, and a core kind nobody’s; two orgs may have the same', async () => {

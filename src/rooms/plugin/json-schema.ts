@@ -69,18 +69,29 @@ function target(root: unknown, ref: string): unknown {
   if (!/^#(\/|$)/.test(ref)) throw new UnfitSchemaError('has a reference out of itself')
   let node = root
   for (const part of ref.slice(2).split('/').filter(Boolean)) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = decoded(part)
     node = typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? (node as never)[key] : undefined
   }
   return node
 }
+
+/** A part of a JSON pointer in an address. */
+function decoded(part: string): string {
+  try {
+    return unescaped(decodeURIComponent(part))
+  } catch {
+    throw new UnfitSchemaError('has a reference that is none')
+  }
+}
+
+const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** Throws InvalidInputError at the place of the value in the input, unless the value fits. */
 export function requireFit(schema: unknown, value: unknown, path: readonly string[]): void {
   const fits = compileSchema(schema)
   if (fits(value)) return
   const issues = (fits.errors ?? []).map(({ instancePath, message }) => ({
-    path: ['input', ...path, ...instancePath.split('/').slice(1)],
+    path: ['input', ...path, ...instancePath.split('/').slice(1).map(unescaped)],
     message: message ?? 'does not fit',
   }))
   throw new InvalidInputError(issues)

@@ -15,6 +15,8 @@ export type KindProvider = {
 export async function registerKinds(by: KindProvider, kinds: readonly DeclaredKind[]): Promise<void> {
   const { orgId, installId, provider } = by
   const read = kinds.map((declared) => ({ ...declared, declaration: readKind(declared) }))
+  const twice = kinds.find(({ kind }, at) => kinds.findIndex((each) => each.kind === kind) < at)
+  if (twice) throw new UnfitKindError(twice.kind, 'it is declared twice')
   for (const { kind, display, declaration } of read.toSorted((a, b) => (a.kind < b.kind ? -1 : 1))) {
     const taken = provider === 'core' || !(await put(by, { kind, display, actions: declaration }))
     if (taken) throw new UnfitKindError(kind, 'somebody else has a kind of that name')
