@@ -28,7 +28,7 @@ describe('the rates', () => {
       'signInPerson 20/3600s',
       'embedHandoff 30/600s',
       'anonymousSession 30/600s',
-      'linkRedemption 120/600s',
+      'linkRedemption 100/600s',
       'loginRequest 20/3600s',
       'waitlistJoin 20/3600s',
       'spacePasscode 10/60s',

@@ -159,6 +159,12 @@ describe('ROOM-151, 152 redeeming', () => {
       await refused((host, room) => host.mutate('roomEnd', { roomId: room.id })),
       await refused((host, room) => host.mutate('roomDelete', { id: room.id })),
     ]
+    // Whoever came by it and was erased since is nobody either, with the key that they had.
+    const { room, host } = await world.pokerRoom()
+    const { token } = await mint(host, room)
+    const guest = await guestBy(token)
+    expect((await guest.mutate('viewerErase', { confirm: 'Guest' })).__typename).toBe('ViewerErasePayload')
+    answers.push(await redeem(nobody(), token))
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
     expect(answers[0]).toMatchObject({ code: 'NOT_FOUND', path: ['input', 'token'] })
   })

@@ -10,7 +10,7 @@ export const RATE_LIMITS = {
   embedHandoff: { points: 30, seconds: 10 * 60, store: 'shared', onStoreFailure: 'refuse' },
   anonymousSession: { points: 30, seconds: 10 * 60, store: 'shared', onStoreFailure: 'refuse' },
   /** A team may come by one link from one office. */
-  linkRedemption: { points: 120, seconds: 10 * 60, store: 'shared', onStoreFailure: 'refuse' },
+  linkRedemption: { points: 100, seconds: 10 * 60, store: 'shared', onStoreFailure: 'refuse' },
   /** Asking for a sign-in mail, and for a place on the waitlist. */
   loginRequest: { points: 20, seconds: 60 * 60, store: 'shared', onStoreFailure: 'refuse' },
   waitlistJoin: { points: 20, seconds: 60 * 60, store: 'shared', onStoreFailure: 'refuse' },

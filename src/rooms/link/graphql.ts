@@ -92,7 +92,7 @@ mutation('roomLinkRevoke', {
 mutation('roomLinkRedeem', {
   description:
     'Lets whoever holds a link into its room, as a guest until the link ends. The same browser, by its `guestKey`, is the ' +
-    'same guest again, with five sessions at most. Who may see the room already stays who they are. At most 120 per ' +
+    'same guest again, with five sessions at most. Who may see the room already stays who they are. At most 100 per ' +
     'address in 10 minutes.',
   input: {
     token: arg.exact(128).describe('Of the link.'),

@@ -44,9 +44,10 @@ export async function redeemLink(
   if (guestKey.length < GUEST_KEY_MIN) throw invalidInput('guestKey', `must have at least ${GUEST_KEY_MIN} characters`)
   await requireAddressLimit('linkRedemption', context.client.address) // a known token or not
 
+  // What does not open is refused here, whatever it lacks: nobody tells by the time that a link once was (ROOM-153).
   const [link] = await preauthSql<FoundLink>`
     SELECT org_id AS "orgId", room_id AS "roomId", link_id AS "linkId"
-    FROM rooms.preauth_room_link(${secretHash(token)})`
+    FROM rooms.preauth_room_link(${secretHash(token)}) WHERE opens`
   if (!link) throw new NotFoundError('token')
   const isIn = await seesRoom(caller, link)
   const guest = await operation('write', { orgId: link.orgId }, async () => {
@@ -88,9 +89,11 @@ async function admit(
   const { orgId, roomId, linkId, expiresAt, redemptions } = link
   const making = { credentials, client: context.client }
   const keyHash = secretHash(guestKey)
-  const [known] = await sql<{ userId: string }>`
-    SELECT user_id AS "userId" FROM rooms.room_guests
-    WHERE org_id = ${orgId} AND link_id = ${linkId} AND guest_key_hash = ${keyHash}`
+  const [known] = await sql<{ userId: string; active: boolean }>`
+    SELECT g.user_id AS "userId", u.status = 'active' AS active
+    FROM rooms.room_guests AS g JOIN identity.users AS u ON u.id = g.user_id
+    WHERE g.org_id = ${orgId} AND g.link_id = ${linkId} AND g.guest_key_hash = ${keyHash}`
+  if (known && !known.active) throw new NotFoundError('token') // erased, and not let in as somebody else
   if (known) return addGuestSession({ orgId, roomId, linkId, expiresAt }, known.userId, making)
   if (redemptions >= GUESTS_MAX) throw new LinkExhaustedError()
 
