@@ -47,9 +47,7 @@ it('ROOM-150, 151, PLAT-23 a link’s token, a browser’s key and a guest’s s
       id: room.id,
     }),
     await owner.run('query ($id: ID!) { room(id: $id) { links { id redemptions expiresAt } } }', { id: room.id }),
-    await owner.run(
-      '{ auditEvents(first: 50) { nodes { type payload } } activity(first: 50) { nodes { type } } }',
-    ),
+    await owner.run('{ auditEvents(first: 50) { nodes { type payload } } activity(first: 50) { nodes { type } } }'),
   ]
   const facts = JSON.stringify(shown.at(-1))
   for (const type of ['room_link.minted', 'room_link.redeemed', 'session.created']) expect(facts).toContain(type)
