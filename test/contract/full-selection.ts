@@ -101,12 +101,21 @@ function takesNothing({ name }: GraphQLObjectType, field: GraphQLField<unknown, 
   return true
 }
 
+/** A document has 30 at most, of which its root fields need some (PLAT-66). */
+const ALIASES = 24
+const aliasesIn = ({ text }: Chunk): number => [...text.matchAll(/\w_\w+: /g)].length
+
 /** As few selections as the bounds allow; each says of what type it is. What no document may hold is left out. */
 function packed(parts: readonly Chunk[], { cost, tokens }: Bounds): Chunk[] {
   const packs: Chunk[] = []
   for (const part of parts) {
     if (part.cost > cost || part.tokens >= tokens) continue
-    const at = packs.findIndex((pack) => pack.cost + part.cost <= cost && pack.tokens + part.tokens <= tokens)
+    const at = packs.findIndex(
+      (pack) =>
+        pack.cost + part.cost <= cost &&
+        pack.tokens + part.tokens <= tokens &&
+        aliasesIn(pack) + aliasesIn(part) <= ALIASES,
+    )
     const pack = packs[at]
     if (!pack) packs.push({ ...part, text: `__typename ${part.text}`, tokens: part.tokens + 1 })
     else
