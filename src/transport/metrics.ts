@@ -1,10 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { collectDefaultMetrics } from 'prom-client'
 import { poolUse } from '../db/pool.ts'
 import { requestError } from '../graphql/request-errors.ts'
 import { observe, registry } from '../lib/metrics.ts'
+import { sha256 } from '../lib/sha256.ts'
 import { auditFeedLag } from '../platform/index.ts'
 import { answerError } from './answer-error.ts'
 import type { Streams } from './streams.ts'
@@ -37,12 +38,10 @@ export async function answerMetrics(request: IncomingMessage, response: ServerRe
 function mayRead({ headers, socket }: IncomingMessage, token: string): boolean {
   if (token === '') return isLoopback(socket.remoteAddress ?? '') && !FORWARDED.some((name) => name in headers)
   const [, presented] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []
-  return presented !== undefined && timingSafeEqual(digest(presented), digest(token))
+  return presented !== undefined && timingSafeEqual(sha256(presented), sha256(token))
 }
 
 function isLoopback(address: string): boolean {
   const plain = isIPv6(address) ? address.replace(/^::ffff:/i, '') : address
   return plain === '::1' || plain.startsWith('127.')
 }
-
-const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { encodeId } from '../../src/graphql/ids.ts'
+import { sha256 } from '../../src/lib/sha256.ts'
 import { newId } from '../../src/lib/type-id.ts'
-import { secretHash } from '../../src/rooms/link/secrets.ts'
 import type { TestRoom } from '../support/actor.ts'
 import type { World } from '../support/world.ts'
 import type { Play } from './stage.ts'
@@ -12,7 +12,7 @@ export async function linkOf(world: World, { orgId, uuid }: TestRoom): Promise<{
   await world.sql(
     `INSERT INTO rooms.room_links (org_id, id, room_id, token_hash, expires_at)
      VALUES ($1, $2, $3, $4, now() + interval '1 day')`,
-    [orgId, id, uuid, secretHash(token)],
+    [orgId, id, uuid, sha256(token)],
   )
   return { id: encodeId('RoomLink', id), token }
 }

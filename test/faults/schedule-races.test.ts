@@ -35,7 +35,7 @@ const dayOf = (round: number): string => at(round).slice(0, 10)
 /** Sometimes this first, sometimes that. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 30))
 
-it(`ROOM-123, 124 a save and the opening of the due slot: opened or skipped, never twice, no lease stays, ${ROUNDS} times`, async () => {
+it(`ROOM-123, ROOM-124 a save and the opening of the due slot: opened or skipped, never twice, no lease stays, ${ROUNDS} times`, async () => {
   await clock.set(at(0, -60))
   const { owner, space, scheduleId } = await scheduled(world, { windowMinutes: 30 })
   const saver = actorAt(two!, owner)

@@ -348,7 +348,7 @@ describe('a room link', () => {
     expect(await opens()).toBe(false)
   })
 
-  it('ROOM-154, 175 wakes the streams of its room when it is revoked, once', async () => {
+  it('ROOM-154, ROOM-175 wakes the streams of its room when it is revoked, once', async () => {
     const link = await world.link(org, round.room)
     const listener = await world.listener()
     const heard: string[] = []

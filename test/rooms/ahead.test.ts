@@ -46,7 +46,7 @@ it('ROOM-129 takes an answer for a slot of the schedule that has not opened, at 
   expect(await put(member, scheduleId, '2026-06-03')).toMatchObject({ code: 'INVALID_INPUT' })
 })
 
-it('ROOM-123, 129 takes none for a day that an edit after its time has dropped', async () => {
+it('ROOM-123, ROOM-129 takes none for a day that an edit after its time has dropped', async () => {
   const { space, owner, scheduleId } = await scheduled(world)
   await clock.set('2026-06-01T07:00:00Z')
   await world.sql('UPDATE rooms.standup_schedules SET locked_until = now() WHERE space_id = $1', [space.uuid])

@@ -55,7 +55,7 @@ it('ROOM-130 takes ranges under 90 days that do not end before they start', asyn
   expect(await own(person)).toHaveLength(1)
 })
 
-it('ROOM-4, 130 the same days again change nothing', async () => {
+it('ROOM-4, ROOM-130 the same days again change nothing', async () => {
   const person = await world.member()
   const first = await add(person, '2026-07-01', '2026-07-03')
   expect(await add(person, '2026-07-01', '2026-07-03')).toEqual(first)
@@ -78,7 +78,7 @@ it('ROOM-130 of many at once fifty ranges are kept, and no more', async () => {
   expect(await rangesOf(person)).toBe(50)
 })
 
-it('ROOM-22, 130 participants are away too; org viewers, in a meeting client too, and guests are not', async () => {
+it('ROOM-22, ROOM-130 participants are away too; org viewers, in a meeting client too, and guests are not', async () => {
   const { room } = await world.pokerRoom()
   const viewer = await world.viewer()
   const refused = [viewer, await world.embedded(viewer), await world.guest(room)]

@@ -305,7 +305,7 @@ describe('ROOM-141 it reads as the person', () => {
   })
 })
 
-describe('ROOM-23, 140 the end of a membership ends the feed', () => {
+describe('ROOM-23, ROOM-140 the end of a membership ends the feed', () => {
   it.each(['memberRevoke', 'memberLeave'])('by %s, in the same transaction', async (way) => {
     const { person } = await inOwnSpace('Gone')
     const url = await mint(person)

@@ -18,7 +18,7 @@ async function twoStandups() {
   return { space, host: first.host, person: first.people[0]!, first: first.room, second: second.room }
 }
 
-it('ROOM-100, 101 a commitment is open, of its person and space, the oldest first', async () => {
+it('ROOM-100, ROOM-101 a commitment is open, of its person and space, the oldest first', async () => {
   const { space, person, first, second, host } = await twoStandups()
   const one = await commit(person, first, ' One ')
   const two = await commit(person, second, 'Two')
@@ -37,7 +37,7 @@ it('ROOM-100, 101 a commitment is open, of its person and space, the oldest firs
   ])
 })
 
-it('ROOM-102, 103 not yet counts once a standup, also for No, Change, No and for two calls at once', async () => {
+it('ROOM-102, ROOM-103 not yet counts once a standup, also for No, Change, No and for two calls at once', async () => {
   const { space, person, first, second } = await twoStandups()
   const { commitment } = await commit(person, first)
   await answer(person, commitment.id, first, 'NOT_YET')
@@ -48,7 +48,7 @@ it('ROOM-102, 103 not yet counts once a standup, also for No, Change, No and for
   expect(await openOf(person, space)).toMatchObject([{ carried: 2, stuck: true }])
 })
 
-it('ROOM-102, 105 landed is not dropped, and neither touches the count', async () => {
+it('ROOM-102, ROOM-105 landed is not dropped, and neither touches the count', async () => {
   const { space, person, first, second } = await twoStandups()
   const { commitment } = await commit(person, first)
   await answer(person, commitment.id, first, 'NOT_YET')
@@ -81,7 +81,7 @@ it('ROOM-104 an answer changes where it was given, and elsewhere not any more', 
   )
 })
 
-it('ROOM-4, 102 the same answer again changes nothing', async () => {
+it('ROOM-4, ROOM-102 the same answer again changes nothing', async () => {
   const { person, first } = await twoStandups()
   const { commitment } = await commit(person, first)
   const said = await answer(person, commitment.id, first, 'NOT_YET')
@@ -116,7 +116,7 @@ it('ROOM-100 at most 50 are open, also when the fiftieth is said in two standups
   expect(await openOf(person, space)).toHaveLength(50)
 })
 
-it('ROOM-6, 22, 102 nobody answers another’s, and outside the space it is not there', async () => {
+it('ROOM-6, ROOM-22, ROOM-102 nobody answers another’s, and outside the space it is not there', async () => {
   const { space, person, host, first } = await twoStandups()
   const { commitment } = await commit(person, first)
   expect(await answer(host, commitment.id, first, 'LANDED')).toMatchObject({ code: 'FORBIDDEN' })

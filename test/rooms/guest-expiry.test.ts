@@ -50,7 +50,7 @@ const leftFacts = (room: TestRoom) =>
     [room.uuid],
   )
 
-it('ROOM-66, 68 a guest whose link ran out leaves, and a round that waited for them alone is revealed', async () => {
+it('ROOM-66, ROOM-68 a guest whose link ran out leaves, and a round that waited for them alone is revealed', async () => {
   const { room, host, voters } = await world.pokerRoom({ voters: 1, autoReveal: true })
   const guest = await guestIn(room)
   for (const voter of [host, ...voters]) await voter.vote(room, '5')
@@ -68,7 +68,7 @@ it('ROOM-66, 68 a guest whose link ran out leaves, and a round that waited for t
   expect(await leftFacts(room)).toMatchObject([{ payload: { reason: 'EXPIRED' }, actor_user_id: null }])
 })
 
-it('ROOM-68, 76 the guest’s vote stays, the place of the snapshot goes, and the wait with it', async () => {
+it('ROOM-68, ROOM-76 the guest’s vote stays, the place of the snapshot goes, and the wait with it', async () => {
   const { room, host, voters } = await world.pokerRoom({ voters: 1, openVoting: true, autoReveal: true })
   const [gone, staying] = [await guestIn(room), await guestIn(room)]
   await world.sql(

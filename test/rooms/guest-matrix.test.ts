@@ -95,7 +95,7 @@ it.each(ofRooms.filter((name) => !ANYBODY.includes(name)))(
 /** What a spectator of the space may not although a member may: to cast, to answer, to speak (ROOM-21, 22, 69, 91). */
 const NOT_WATCHING = ['standupAheadPut', 'standupEntryPut', 'standupReadySet', 'voteCast', 'voteClear']
 
-it.each(ofRooms)('ROOM-21, 22 a spectator may what a member may, but for what is counted: %s', async (name) => {
+it.each(ofRooms)('ROOM-21, ROOM-22 a spectator may what a member may, but for what is counted: %s', async (name) => {
   const member = await stage.world.member({ space: null })
   const asMember = await ask(...(await within(name, member)))
   const watcher = await stage.world.member({ space: null })

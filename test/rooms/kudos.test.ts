@@ -13,7 +13,7 @@ afterAll(() => world.close())
 
 const WALL = 'query ($id: ID!) { space(id: $id) { kudos { nodes { id text from { id } to { id } room { id } } } } }'
 
-it('ROOM-109, 110 a room’s kudos are on the wall unchanged, the newest first', async () => {
+it('ROOM-109, ROOM-110 a room’s kudos are on the wall unchanged, the newest first', async () => {
   const space = await world.space()
   const { room, host, people } = await standup(world, { space, people: 1 })
   const member = people[0]!
@@ -91,7 +91,7 @@ it('ROOM-110 only the sender takes kudos back, once, and it outlives the recipie
   expect(await world.facts({ room })).toEqual(expect.arrayContaining(['kudos.given', 'kudos.deleted']))
 })
 
-it('ROOM-109, 171 members hear of kudos live, a guest of the version alone', async () => {
+it('ROOM-109, ROOM-171 members hear of kudos live, a guest of the version alone', async () => {
   const space = await world.space()
   const { room, host, people } = await standup(world, { space, people: 1 })
   const guest = await world.guest(room)
@@ -114,7 +114,7 @@ it('ROOM-109, 171 members hear of kudos live, a guest of the version alone', asy
   for (const stream of streams) stream.close()
 })
 
-it('ROOM-109, 110 kudos are taken back in a room that is done, and while their room is deleted', async () => {
+it('ROOM-109, ROOM-110 kudos are taken back in a room that is done, and while their room is deleted', async () => {
   const space = await world.space()
   const { room, host, people } = await standup(world, { space, people: 1 })
   const first = await thank(host, space, people[0]!, room)

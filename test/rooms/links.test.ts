@@ -60,7 +60,7 @@ describe('ROOM-150 minting', () => {
     expect((await mint(host, room)).token).toBeTruthy()
   })
 
-  it('ROOM-22, 150 nobody but a registered host, and not in a done room', async () => {
+  it('ROOM-22, ROOM-150 nobody but a registered host, and not in a done room', async () => {
     const { room, host, voters } = await world.pokerRoom({ voters: 1 })
     const stranger = await world.outsider()
     for (const person of [
@@ -81,7 +81,7 @@ describe('ROOM-150 minting', () => {
   })
 })
 
-describe('ROOM-151, 152 redeeming', () => {
+describe('ROOM-151, ROOM-152 redeeming', () => {
   it('ROOM-151 lets a guest into exactly one room, until the link ends', async () => {
     const { room, host } = await world.pokerRoom()
     const other = await world.pokerRoom({ host })
@@ -197,7 +197,7 @@ describe('ROOM-151, 152 redeeming', () => {
 })
 
 describe('ROOM-154 revoking', () => {
-  it('ROOM-154, 76 ends the guests’ sign-ins and streams on another server, and keeps their votes', async () => {
+  it('ROOM-154, ROOM-76 ends the guests’ sign-ins and streams on another server, and keeps their votes', async () => {
     const { room, host, voters } = await world.pokerRoom({ voters: 1 })
     const { link, token } = await mint(host, room)
     const guest = await guestBy(token)
@@ -225,7 +225,7 @@ describe('ROOM-154 revoking', () => {
     expect((await world.facts({ room })).filter((type) => type === 'room_link.revoked')).toHaveLength(1)
   })
 
-  it('ROOM-68, 154 a round that waited for the guest alone is complete', async () => {
+  it('ROOM-68, ROOM-154 a round that waited for the guest alone is complete', async () => {
     const { room, host, voters } = await world.pokerRoom({ voters: 1, autoReveal: true })
     await world.depart(room, host)
     const { link, token } = await mint(host, room)
@@ -252,7 +252,7 @@ describe('ROOM-154 revoking', () => {
     expect(await revoke(owner, link.id)).toMatchObject({ __typename: 'RoomLinkRevokePayload' })
   })
 
-  it('ROOM-34, 155 deleting the room ends its guests’ sign-ins', async () => {
+  it('ROOM-34, ROOM-155 deleting the room ends its guests’ sign-ins', async () => {
     const { room, host } = await world.pokerRoom()
     const guest = await guestBy((await mint(host, room)).token)
     await host.mutate('roomDelete', { id: room.id })
@@ -261,7 +261,7 @@ describe('ROOM-154 revoking', () => {
 })
 
 describe('ROOM-155 guests', () => {
-  it('ROOM-66, 73, 155 a guest’s completing vote reveals, but only when the members waited for have voted', async () => {
+  it('ROOM-66, ROOM-73, ROOM-155 a guest’s completing vote reveals, but only when the members waited for have voted', async () => {
     for (const openVoting of [false, true]) {
       const { room, host, voters, stories } = await world.pokerRoom({ voters: 2, autoReveal: true, openVoting })
       const guest = await guestBy((await mint(host, room)).token)

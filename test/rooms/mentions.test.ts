@@ -16,7 +16,7 @@ afterAll(() => world.close())
 
 const seen = (viewer: Actor, room: TestRoom) => viewer.room(room, 'version mentionsOfMe { id } myMentions { id }')
 
-it('ROOM-107, 108 the two people of it see it, the room’s version does not move', async () => {
+it('ROOM-107, ROOM-108 the two people of it see it, the room’s version does not move', async () => {
   const { room, people } = await standup(world, { space: await world.space(), people: 3 })
   const [asker, asked, third] = people as [Actor, Actor, Actor]
   const { version } = await seen(third, room)
@@ -173,7 +173,7 @@ it('ROOM-108, PLAT-27 a hint alone announces nothing: what was taken back before
   stream.close()
 })
 
-it('ROOM-107, 108 as the application too, MH022 refuses outsiders and nobody reads others’ mentions by the streams’ way', async () => {
+it('ROOM-107, ROOM-108 as the application too, MH022 refuses outsiders and nobody reads others’ mentions by the streams’ way', async () => {
   const { room, people } = await standup(world, { space: await world.space(), people: 2 })
   const [asker, asked] = people as [Actor, Actor]
   const outsider = await world.member()

@@ -156,7 +156,7 @@ it('ROOM-163 rooms of a retired kind load, are renamed, end and go; the same plu
   expect(await host.mutate('roomDelete', { id: room.id })).toMatchObject({ __typename: 'RoomDeletePayload' })
 })
 
-it('ROOM-32, 163 as moothall_app no kind with rooms goes, and no room leaves the declared phases', async () => {
+it('ROOM-32, ROOM-163 as moothall_app no kind with rooms goes, and no room leaves the declared phases', async () => {
   const host = await world.member()
   await plugin.install(world.org.id)
   const room = await retroRoom(world, host)

@@ -35,7 +35,7 @@ const offered = async (who: Actor) =>
 const create = (who: Actor, config: object, kind = 'retro') =>
   who.mutate('roomCreate', { spaceId: world.home.id, kind, title: 'Retro', config }, 'room { id }')
 
-it('ROOM-30, 160 a room of a declared kind begins in its first phase, with the state and config that fit', async () => {
+it('ROOM-30, ROOM-160 a room of a declared kind begins in its first phase, with the state and config that fit', async () => {
   expect(
     await host.room(room, 'kind phase state config { __typename ... on PluginConfig { values } } poker { revealed }'),
   ).toEqual({
@@ -53,7 +53,7 @@ it('ROOM-30, 160 a room of a declared kind begins in its first phase, with the s
   expect(await create(host, { plugin: { columns: ['é'.repeat(20_000)] } })).toMatchObject({ code: 'INVALID_INPUT' })
 })
 
-it('ROOM-31, 163 offers a kind while its install is enabled, and none to another org', async () => {
+it('ROOM-31, ROOM-163 offers a kind while its install is enabled, and none to another org', async () => {
   const retro = expect.objectContaining({ kind: 'retro', provider: 'retro', actions: RETRO.declaration })
   expect(await offered(member)).toContainEqual(retro)
   plugin.disable(installId)
@@ -105,7 +105,7 @@ it('ROOM-161 checks the action, who acts, the phase and the input before it asks
   expect(await versionOf()).toBe(before)
 })
 
-it('ROOM-22, 161 lets guests act as participants, agents and spectators as members, and viewers not at all', async () => {
+it('ROOM-22, ROOM-161 lets guests act as participants, agents and spectators as members, and viewers not at all', async () => {
   const guest = await world.guest(room)
   const agent = await world.agent({ spectator: true })
   const viewer = await world.viewer()
@@ -191,7 +191,7 @@ it('ROOM-161 gives up with a conflict after three tries', async () => {
   expect((await member.room(room, 'state')).state.private).toBe(null)
 })
 
-it('ROOM-33, 161 an action that leads to `done` ends the room, and reopening begins anew with what is on the board', async () => {
+it('ROOM-33, ROOM-161 an action that leads to `done` ends the room, and reopening begins anew with what is on the board', async () => {
   await act(member, room, 'remark', { text: 'kept' })
   expect(await act(host, room, 'discuss')).toMatchObject({ room: { phase: 'discuss', endedAt: null } })
   expect(await act(member, room, 'draft', { text: 'x' })).toMatchObject({ code: 'WRONG_PHASE', phase: 'discuss' })
@@ -259,7 +259,7 @@ it('ROOM-161 a plugin that hangs holds nothing up, and is a fault that may pass'
   }
 })
 
-it('ROOM-161, 162 whatever a plugin says that a room cannot be is a fault, and the room is as before', async () => {
+it('ROOM-161, ROOM-162 whatever a plugin says that a room cannot be is a fault, and the room is as before', async () => {
   const before = await host.room(room, 'version phase state')
   const cyclic: { shared?: unknown } = {}
   cyclic.shared = cyclic

@@ -81,7 +81,7 @@ describe('who may', () => {
     ['a member who left', () => formerMember(), allOf('NOT_FOUND')],
   ]
 
-  it.each(callers)('ROOM-6, 22, 40, 58, 69, 155 %s', async (_name, callerOf, expected) => {
+  it.each(callers)('ROOM-6, ROOM-22, ROOM-40, ROOM-58, ROOM-69, ROOM-155 %s', async (_name, callerOf, expected) => {
     const { host, ...play } = await world.pokerRoom({ stories: 2 })
     const caller = await callerOf({ ...play, host })
     if (expected['storyDelete'] !== 'ok') return expect(await answers(play, caller)).toEqual(expected)

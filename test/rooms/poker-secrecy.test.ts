@@ -133,7 +133,7 @@ it('ROOM-75 a hidden card is in no answer to a mutation, granted or refused', as
   expect((await voter.room(room, 'poker { myCard }')).poker.myCard).toBe(SECRET)
 })
 
-it('ROOM-8, 75 a card stands in no event, no record and no log line, hidden votes off the table included', async () => {
+it('ROOM-8, ROOM-75 a card stands in no event, no record and no log line, hidden votes off the table included', async () => {
   const { room, host, voter } = await hiddenRound()
   await open(host, room, encodeId('Story', await otherStory(room)))
   await voter.vote(room, '?')

@@ -119,7 +119,7 @@ it('ROOM-58 a full room takes none, and the table stays', async () => {
   ).toBe(false)
 })
 
-it('ROOM-5, 6, 22, 40 is for hosts of a room that goes on', async () => {
+it('ROOM-5, ROOM-6, ROOM-22, ROOM-40 is for hosts of a room that goes on', async () => {
   const { room, host, voters } = await world.pokerRoom({ voters: 1 })
   const refused: [Actor, string][] = [
     [voters[0]!, 'FORBIDDEN'],

@@ -13,7 +13,7 @@ afterAll(() => world.close())
 
 const CROWD = 2_000
 
-it('ROOM-170, 172 a round of 2,000 votes reveals; an event too large to store is a gap that a snapshot fills', async () => {
+it('ROOM-170, ROOM-172 a round of 2,000 votes reveals; an event too large to store is a gap that a snapshot fills', async () => {
   const { room, host } = await world.pokerRoom()
   await world.sql(
     `WITH people AS (

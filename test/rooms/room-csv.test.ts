@@ -197,7 +197,7 @@ it('ROOM-62 is there in any phase', async () => {
   expect(await csvOf(host, room)).toBe(active)
 })
 
-it('ROOM-6, 22, 62, 155 registered members and agents of the space take it; nothing is changed by it', async () => {
+it('ROOM-6, ROOM-22, ROOM-62, ROOM-155 registered members and agents of the space take it; nothing is changed by it', async () => {
   const { room, host, voters } = await namedRoom()
   await host.vote(room, '5')
   await host.reveal(room)

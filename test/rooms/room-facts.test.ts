@@ -108,7 +108,7 @@ it('ROOM-180 records who did it, where, under the request', async () => {
   })
 })
 
-it('ROOM-15, 180 records nothing of heartbeats, leaving and looking', async () => {
+it('ROOM-15, ROOM-180 records nothing of heartbeats, leaving and looking', async () => {
   const { room, host } = await world.pokerRoom({ space: await world.space() })
   const connectionId = await world.attend(room, host)
   await host.mutate('roomHeartbeat', { roomId: room.id, connectionId })

@@ -106,7 +106,7 @@ function expectedDays(zone: string): { date: string; opensAt: string }[] {
     .map(({ date, at }) => ({ date, opensAt: new Date(at).toISOString() }))
 }
 
-it('ROOM-122, 124 four servers open one room a local date over two years in five zones, none missed or doubled', async () => {
+it('ROOM-122, ROOM-124 four servers open one room a local date over two years in five zones, none missed or doubled', async () => {
   await runUntil(START, HALF)
   for (const { owner, space, zone } of teams) await saved(owner, space, zone, 1)
   await runUntil(HALF, END)

@@ -43,7 +43,7 @@ it('ROOM-120 keeps one schedule a space, stamped with who saved it last and coun
   expect(facts.map(({ payload }) => payload['revision']).sort()).toEqual([0, 1, 2, 3])
 })
 
-it('ROOM-4, 120 saving what is saved already changes nothing', async () => {
+it('ROOM-4, ROOM-120 saving what is saved already changes nothing', async () => {
   const { owner, space } = await scheduled(world)
   await save(owner, space)
   expect(await world.sql('SELECT revision FROM rooms.standup_schedules WHERE space_id = $1', [space.uuid])).toEqual([
@@ -52,7 +52,7 @@ it('ROOM-4, 120 saving what is saved already changes nothing', async () => {
   expect(await factsOf(space)).toHaveLength(1)
 })
 
-it('ROOM-120, 121 refuses days, times, windows and zones that are none, each at its place', async () => {
+it('ROOM-120, ROOM-121 refuses days, times, windows and zones that are none, each at its place', async () => {
   const { owner, space } = await scheduled(world)
   for (const [settings, path] of [
     [{ weekdays: [] }, 'weekdays'],
@@ -128,7 +128,7 @@ it('ROOM-124 opens a standup at its minute, with the window, and arms the next d
   })
 })
 
-it('ROOM-124, 127 the next slot closes the standup before it, a reopened one too', async () => {
+it('ROOM-124, ROOM-127 the next slot closes the standup before it, a reopened one too', async () => {
   const { owner, scheduleId } = await scheduled(world, { windowMinutes: 1440 })
   await clock.set('2026-06-01T07:00:00Z')
   const [first] = await untilSlots(world, scheduleId, 1)
@@ -272,7 +272,7 @@ it('ROOM-125 an org that is not active opens nothing, and its slots pass as miss
   expect(space.orgId).not.toBe(away.orgId)
 })
 
-it('ROOM-122, 128 the day is the team’s: Tokyo’s tomorrow is another’s today', async () => {
+it('ROOM-122, ROOM-128 the day is the team’s: Tokyo’s tomorrow is another’s today', async () => {
   const { owner, scheduleId } = await scheduled(world, { timezone: 'Asia/Tokyo', openTime: '08:00' })
   await clock.set('2026-06-01T23:00:00Z') // eight on Tuesday in Tokyo
   const [slot] = await untilSlots(world, scheduleId, 1)

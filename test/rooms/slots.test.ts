@@ -28,7 +28,7 @@ it('ROOM-122 a time that does not exist moves on by the gap, one that is there t
   ])
 })
 
-it('ROOM-122, 124 where clocks skip the last hour of a day, the day keeps its slot and the next one its own', () => {
+it('ROOM-122, ROOM-124 where clocks skip the last hour of a day, the day keeps its slot and the next one its own', () => {
   const pattern = { weekdays: EVERY_DAY, openTime: '23:30', timezone: 'America/Scoresbysund' }
   expect(slotsAfter(pattern, '2026-03-27T12:00:00Z', 4)).toEqual([
     '2026-03-27 2026-03-28T01:30:00Z',

@@ -149,7 +149,7 @@ describe('adding an owner', () => {
     expect(await factsIn(space)).toMatchObject([{ type: 'space.owner_added', payload: { userId: member.userId } }])
   })
 
-  it('ROOM-19, 22 refuses whoever is no member of the space, and whoever may own none', async () => {
+  it('ROOM-19, ROOM-22 refuses whoever is no member of the space, and whoever may own none', async () => {
     const space = await world.space()
     const [stranger, elsewhere] = [await world.otherOrg(), await world.outsider()]
     for (const { id } of [stranger, elsewhere, admin]) {

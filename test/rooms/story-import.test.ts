@@ -328,7 +328,7 @@ it('ROOM-170, ROOM-172 guests, members and late replays see the stories that wer
   for (const stream of [...live, ...late, later]) stream.close()
 })
 
-it('ROOM-5, 6, 22, 40 is for hosts of a room that goes on', async () => {
+it('ROOM-5, ROOM-6, ROOM-22, ROOM-40 is for hosts of a room that goes on', async () => {
   const { room, host, voters } = await world.pokerRoom({ voters: 1 })
   const refused: [Actor, string][] = [
     [voters[0]!, 'FORBIDDEN'],

@@ -47,7 +47,7 @@ async function answeredDay(date = TODAY) {
 }
 const FROZEN = { day: TODAY, eligible: 4, answered: 2 }
 
-describe('ROOM-132, 133 a day', () => {
+describe('ROOM-132, ROOM-133 a day', () => {
   it('is written as the standup ends: members who are no spectators and not away, and how many answered', async () => {
     const space = await world.space()
     const { room, host, people } = await scheduledStandup(world, { space, date: TODAY, people: 5 })
@@ -317,7 +317,7 @@ describe('ROOM-132 in SQL', () => {
     expect(await run(app.database.appUrl, insert(1, 1))).toBe(1)
   })
 
-  it('ROOM-121, 132 a zone that the database does not know is over when it is over everywhere', async () => {
+  it('ROOM-121, ROOM-132 a zone that the database does not know is over when it is over everywhere', async () => {
     const [row] = await world.sql(
       `SELECT rooms.day_end('2026-06-03', 'Nowhere/Land') = '2026-06-04T12:00:00Z' AS last,
          rooms.day_end('2026-06-03', 'Asia/Tokyo') = '2026-06-03T15:00:00Z' AS known, rooms.day_end(NULL, NULL) AS none`,

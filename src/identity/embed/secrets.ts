@@ -1,5 +1,6 @@
-import { createHash, createHmac, randomInt } from 'node:crypto'
+import { createHmac, randomInt } from 'node:crypto'
 import { invalidInput } from '../../graphql/errors.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import { derivedKeys } from '../derived-keys.ts'
 
 /** 32 bytes in base64url without padding, spelled in the one way there is: the last character has no spare bits. */
@@ -12,7 +13,7 @@ export function bytes32(path: string, text: string): Buffer {
 }
 
 /** What the frame sends first, and all that is kept of its verifier (ID-30). */
-export const challengeOf = (verifier: Uint8Array): Buffer => createHash('sha256').update(verifier).digest()
+export const challengeOf = (verifier: Uint8Array): Buffer => sha256(verifier)
 
 /** No letter or digit that could be read as another. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ'

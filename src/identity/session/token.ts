@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { sha256 } from '../../lib/sha256.ts'
 
 const TOKEN = /^mhs_[A-Za-z0-9_-]{43}$/
 
@@ -25,4 +26,3 @@ export function csrfMatches(secret: string | null | undefined, hash: Uint8Array 
 }
 
 const randomSecret = () => randomBytes(32).toString('base64url')
-const sha256 = (text: string) => createHash('sha256').update(text).digest()

@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { sha256 } from '../../lib/sha256.ts'
 
 const BYTES = 32
 const PREFIX = 8
@@ -11,7 +12,7 @@ export type Presented = { prefix: string; hash: Buffer; wellFormed: boolean }
 export function newToken(): NewToken {
   const bytes = randomBytes(BYTES)
   const token = bytes.toString('base64url')
-  return { token, hash: hashOf(bytes), prefix: token.slice(0, PREFIX) }
+  return { token, hash: sha256(bytes), prefix: token.slice(0, PREFIX) }
 }
 
 /**
@@ -23,7 +24,7 @@ export function presented(token: string): Presented {
   // Of the same bytes there are several spellings; one of them was shown.
   const wellFormed = bytes.length === BYTES && bytes.toString('base64url') === token
   const read = wellFormed ? bytes : Buffer.alloc(BYTES)
-  return { prefix: read.toString('base64url').slice(0, PREFIX), hash: hashOf(read), wellFormed }
+  return { prefix: read.toString('base64url').slice(0, PREFIX), hash: sha256(read), wellFormed }
 }
 
 const DUMMY = randomBytes(32)
@@ -33,5 +34,3 @@ export function isSame({ hash, wellFormed }: Presented, stored: Uint8Array | und
   const equal = timingSafeEqual(hash, stored ?? DUMMY)
   return equal && wellFormed && stored !== undefined
 }
-
-const hashOf = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()

@@ -12,12 +12,12 @@ import {
   newCredentials,
   requireAddressLimit,
 } from '../../identity/index.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import { displayNameFault } from '../../lib/text.ts'
 import { fact } from '../room/change.ts'
 import { type LockedRoom, lockRoomAsSystem } from '../room/lock-room.ts'
 import { LinkExhaustedError } from './errors.ts'
 import { linkRedeemed } from './events.ts'
-import { secretHash } from './secrets.ts'
 
 const GUESTS_MAX = 50
 const GUEST_KEY_MIN = 16
@@ -47,7 +47,7 @@ export async function redeemLink(
   // What does not open is refused here, whatever it lacks: nobody tells by the time that a link once was (ROOM-153).
   const [link] = await preauthSql<FoundLink>`
     SELECT org_id AS "orgId", room_id AS "roomId", link_id AS "linkId"
-    FROM rooms.preauth_room_link(${secretHash(token)}) WHERE opens`
+    FROM rooms.preauth_room_link(${sha256(token)}) WHERE opens`
   if (!link) throw new NotFoundError('token')
   const isIn = await seesRoom(caller, link)
   const guest = await operation('write', { orgId: link.orgId }, async () => {
@@ -88,7 +88,7 @@ async function admit(
 ): Promise<SessionCaller> {
   const { orgId, roomId, linkId, expiresAt, redemptions } = link
   const making = { credentials, client: context.client }
-  const keyHash = secretHash(guestKey)
+  const keyHash = sha256(guestKey)
   const [known] = await sql<{ userId: string; active: boolean }>`
     SELECT g.user_id AS "userId", u.status = 'active' AS active
     FROM rooms.room_guests AS g JOIN identity.users AS u ON u.id = g.user_id

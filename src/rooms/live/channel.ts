@@ -9,7 +9,7 @@ import type { Sink } from '../../live/direct-stream.ts'
 import { mentionsOf } from '../mention/asked.ts'
 import type { RoomEvent } from './event-payloads.ts'
 import { missedBy } from './missed.ts'
-import { presentUserIds, REPLAY_MAX, readRoom } from './read-room.ts'
+import { presentUserIds, REPLAY_MAX, type RoomRead, readRoom } from './read-room.ts'
 import { Recent } from './recent.ts'
 import { isOwn, type MaskResult, RenderPass } from './render-pass.ts'
 import type { SharedQuery } from './shared-query.ts'
@@ -208,7 +208,7 @@ export class Channel {
           }
         }
       }
-      if (this.#mentionsDue || this.#shown.size > 0) await this.#tellMentions(pass, fresh, waiting)
+      if (this.#mayHaveMentions(read)) await this.#tellMentions(pass, fresh, waiting)
       if (this.#presenceDue && waiting.size === 0) await this.#tellPresence(pass, fresh, waiting)
     })
   }
@@ -307,6 +307,11 @@ export class Channel {
     }
   }
 
+  /** People ask for help in standups alone, and guests are not asked (ROOM-107). */
+  #mayHaveMentions({ kind }: RoomRead): boolean {
+    return kind === 'standup' && this.audience.of === 'members' && (this.#mentionsDue || this.#shown.size > 0)
+  }
+
   /**
    * One statement for all of them. A stream that lags or begins passes it by: the snapshot that it gets is of the same
    * commit and has them. Of a stream that came back with a version nobody knows what it was told.
@@ -315,7 +320,6 @@ export class Channel {
     this.#mentionsDue = false
     const shown = this.#shown
     this.#shown = new Set()
-    if (this.audience.of === 'guests') return
     const told = [...this.#followers].filter(({ lagging, sent }) => !lagging && sent !== null)
     const mentions = await mentionsOf(this.audience.roomId, [...new Set(told.map(({ caller }) => caller.userId))])
     const events = new Map(

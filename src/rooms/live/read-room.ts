@@ -7,6 +7,7 @@ export const REPLAY_MAX = 256
 export type RoomRead = {
   /** Null when the room is gone. */
   version: bigint | null
+  kind: string | null
   /** Stored events after the asked version, in order, at most REPLAY_MAX + 1. */
   events: RoomEvent[]
   /** Who of the asked people may see the room. */
@@ -19,7 +20,10 @@ type Asked = { orgId: string; roomId: string; after: bigint; users: readonly str
 /** State and events of one snapshot, and everybody's access, in one trip (ROOM-172, 175). */
 export async function readRoom({ orgId, roomId, after, users, guests }: Asked): Promise<RoomRead> {
   const [rooms, stored, viewers] = await Promise.all([
-    sql<{ version: string }>`SELECT version::text FROM rooms.rooms WHERE org_id = ${orgId} AND id = ${roomId}`,
+    sql<{
+      version: string
+      kind: string
+    }>`SELECT version::text, kind FROM rooms.rooms WHERE org_id = ${orgId} AND id = ${roomId}`,
     sql<Stored>`
       SELECT version::text, type, actor_id, audience, payload, created_at::text AS at
       FROM rooms.room_events WHERE org_id = ${orgId} AND room_id = ${roomId} AND version > ${after}
@@ -29,6 +33,7 @@ export async function readRoom({ orgId, roomId, after, users, guests }: Asked): 
   const version = rooms[0] ? BigInt(rooms[0].version) : null
   return {
     version,
+    kind: rooms[0]?.kind ?? null,
     events: markNewestAction(stored.map((row) => eventOf(orgId, roomId, row, guests))),
     viewers: new Set(viewers.map(({ id }) => id)),
   }

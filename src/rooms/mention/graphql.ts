@@ -7,8 +7,9 @@ import { perViewer } from '../../graphql/per-viewer.ts'
 import { userById } from '../../identity/index.ts'
 import { ROOM_ERRORS } from '../room/errors.ts'
 import { roomField } from '../room/payload-fields.ts'
+import { addMention } from './add-mention.ts'
 import { mentionsByViewer, mentionsOfViewer } from './loads.ts'
-import { addMention, removeMention } from './mention.ts'
+import { removeMention } from './remove-mention.ts'
 
 const people = async (context: Context, ids: readonly string[]) => {
   const users = await Promise.all(ids.map((id) => userById(context, id)))

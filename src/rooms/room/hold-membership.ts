@@ -17,10 +17,7 @@ export async function holdMembershipOfRoom(
   roomId: string,
   userId = callerId,
 ): Promise<void> {
-  if (standing === 'GUEST') return
-  await sql`
-    SELECT FROM rooms.space_members AS m JOIN rooms.rooms AS r ON r.org_id = m.org_id AND r.space_id = m.space_id
-    WHERE r.org_id = ${orgId} AND r.id = ${roomId} AND m.user_id = ${userId} FOR KEY SHARE OF m`
+  if (standing !== 'GUEST') await holdMembershipsOfRoom(orgId, roomId, [userId])
 }
 
 /** The same of several people, before something that is between them. */

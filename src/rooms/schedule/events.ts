@@ -1,13 +1,11 @@
 import { z } from 'zod'
 import { defineEvent, nodeId } from '../../platform/index.ts'
 import { inSpace } from '../space/projection.ts'
+import { SKIP_REASONS } from './outcome.ts'
 import { withSlot } from './projection.ts'
 
 const scheduleId = nodeId('StandupSchedule')
 const slotDate = z.iso.date()
-
-/** Why a day has no standup (ROOM-125, 126). */
-export const SKIP_REASONS = ['no_owner', 'missed'] as const
 
 export const scheduleSaved = defineEvent('standup.schedule_saved', {
   category: 'audit_only',

@@ -14,11 +14,15 @@ import { seesSpace } from '../space/loads.ts'
 import { spaceField } from '../space/payload-fields.ts'
 import { StandupStateType } from '../standup/types.ts'
 import { scheduleOfSpace, slotDateOfRoom } from './loads.ts'
+import { SLOT_OUTCOMES, type SlotOutcome } from './outcome.ts'
 import { setSchedule } from './set-schedule.ts'
 import { timeZones } from './zones.ts'
 
-const OUTCOMES = ['opened', 'no_owner', 'missed'] as const
-const SlotOutcomeEnum = enumOf('StandupSlotOutcome', 'What became of a day that a standup was scheduled for.', OUTCOMES)
+const SlotOutcomeEnum = enumOf(
+  'StandupSlotOutcome',
+  'What became of a day that a standup was scheduled for.',
+  SLOT_OUTCOMES,
+)
 
 builder.prismaObject('StandupSlot', {
   description: 'A day that a standup was scheduled for, once its time had come.',
@@ -27,7 +31,7 @@ builder.prismaObject('StandupSlot', {
     outcome: t.field({
       type: SlotOutcomeEnum,
       description: 'Whether a standup opened.',
-      resolve: ({ outcome }) => outcome as (typeof OUTCOMES)[number],
+      resolve: ({ outcome }) => outcome as SlotOutcome,
     }),
     opensAt: t.expose('opensAt', { type: 'DateTime', description: 'When it was due.' }),
     closesAt: t.expose('closesAt', { type: 'DateTime', description: 'When its window ends.' }),

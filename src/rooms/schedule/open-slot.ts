@@ -9,14 +9,14 @@ import { lockRoomsAsSystem } from '../room/lock-room.ts'
 import { standupConfig } from '../standup/standup-room.ts'
 import { instantFrom, slotClock } from './clock.ts'
 import { standupOpened, standupSkipped } from './events.ts'
+import type { SlotOutcome } from './outcome.ts'
 import { dateOfSlot, type SlotPattern, slotAfter } from './slots.ts'
 
 /** A schedule whose slot is due, leased to a worker. */
 export type DueStandup = { orgId: string; scheduleId: string; spaceId: string; opensAt: string }
 
 type Schedule = SlotPattern & { windowMinutes: number; updatedBy: string | null }
-type Outcome = 'opened' | 'no_owner' | 'missed'
-type DaySlot = DueStandup & { date: string; closesAt: string; outcome: Outcome; facilitatorId: string | null }
+type DaySlot = DueStandup & { date: string; closesAt: string; outcome: SlotOutcome; facilitatorId: string | null }
 
 /**
  * Does one due slot: opens its standup, or says why there is none, and arms the next slot (ROOM-124 to 126). Everything in
@@ -48,7 +48,7 @@ export async function openSlot(due: DueStandup): Promise<void> {
   await arm(due, slotAfter(schedule, opensAt).opensAt)
 }
 
-function outcomeOf(now: Temporal.Instant, closesAt: Temporal.Instant, facilitatorId: string | null): Outcome {
+function outcomeOf(now: Temporal.Instant, closesAt: Temporal.Instant, facilitatorId: string | null): SlotOutcome {
   if (now.epochNanoseconds >= closesAt.epochNanoseconds) return 'missed'
   return facilitatorId === null ? 'no_owner' : 'opened'
 }

@@ -1,10 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { operation } from '../../db/operation.ts'
 import { sql } from '../../db/sql.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
 import { type Context, scopeOf } from '../../graphql/context.ts'
 import { ForbiddenError, NotFoundError } from '../../graphql/errors.ts'
 import { requestError } from '../../graphql/request-errors.ts'
+import { sha256 } from '../../lib/sha256.ts'
 import { record, startAttempt } from '../../platform/index.ts'
 import { roomsSettings } from '../settings.ts'
 import { WrongPasscodeError } from './errors.ts'
@@ -76,5 +77,4 @@ async function enterSpace(caller: UserCaller, slug: string, passcode: string): P
 }
 
 /** In a time that tells nothing of the passcode. */
-const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
-const digest = (text: string) => createHash('sha256').update(text).digest()
+const isSame = (a: string, b: string): boolean => timingSafeEqual(sha256(a), sha256(b))

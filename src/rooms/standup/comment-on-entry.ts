@@ -1,11 +1,12 @@
 import { prisma } from '../../db/prisma.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
-import { ForbiddenError, LimitReachedError } from '../../graphql/errors.ts'
+import { LimitReachedError } from '../../graphql/errors.ts'
 import { change, fact } from '../room/change.ts'
-import { type LockedRoom, lockRoom } from '../room/lock-room.ts'
+import { lockRoom } from '../room/lock-room.ts'
 import { requireStandup } from './access.ts'
 import { requireAnswered } from './entry-of-room.ts'
 import { entryCommented } from './events.ts'
+import { requireWritingMember } from './require-open-standup.ts'
 import type { EntryChange } from './save-entry.ts'
 
 const COMMENTS_MAX = 50
@@ -19,7 +20,7 @@ export async function commentOnEntry(
   { roomId, entryUserId, text }: CommentOnEntry,
 ): Promise<CommentChange> {
   const room = await lockRoom(caller, roomId)
-  requireCommentator(room)
+  requireWritingMember(room)
   requireStandup(room)
   await requireAnswered(room, entryUserId)
   const key = { orgId: room.orgId, roomId, entryUserId }
@@ -33,9 +34,4 @@ export async function commentOnEntry(
     { type: 'EntryCommentAdded', payload: { entryUserId, comment }, fact: told },
   ])
   return { ...changed, userId: entryUserId, commentId: comment.id }
-}
-
-/** Members do; a guest reads, and an org viewer writes nothing (ROOM-22, 155). */
-function requireCommentator({ me }: LockedRoom): void {
-  if (me.kind !== 'member' || me.viewer) throw new ForbiddenError('Members of the space comment.')
 }

@@ -1,18 +1,17 @@
 import { sql } from '../../db/sql.ts'
 import type { UserCaller } from '../../graphql/caller.ts'
 import { invalidInput, NotFoundError } from '../../graphql/errors.ts'
-import { record } from '../../platform/index.ts'
 import { noChange, type RoomChange } from '../room/change.ts'
 import { holdMembershipsOfRoom } from '../room/hold-membership.ts'
-import { type LockedRoom, lockRoom } from '../room/lock-room.ts'
+import { lockRoom } from '../room/lock-room.ts'
 import { findMembership } from '../space/membership.ts'
 import { requireMemberOfOpenStandup } from '../standup/require-open-standup.ts'
-import { standupMentioned } from './events.ts'
+import { recordMention } from './record-mention.ts'
 
-type Mention = { roomId: string; userId: string }
+export type MentionInput = { roomId: string; userId: string }
 
 /** Asks another member for help with one's blocker (ROOM-107). The room's state does not know: no version (ROOM-108). */
-export async function addMention(caller: UserCaller, { roomId, userId }: Mention): Promise<RoomChange> {
+export async function addMention(caller: UserCaller, { roomId, userId }: MentionInput): Promise<RoomChange> {
   const people = [caller.userId, userId]
   const [, room] = await Promise.all([holdMembershipsOfRoom(caller.orgId, roomId, people), lockRoom(caller, roomId)])
   requireMemberOfOpenStandup(room)
@@ -24,19 +23,3 @@ export async function addMention(caller: UserCaller, { roomId, userId }: Mention
   if (asked.length > 0) await recordMention(caller, room)
   return noChange(room)
 }
-
-/** Takes one's own question back. */
-export async function removeMention(caller: UserCaller, { roomId, userId }: Mention): Promise<RoomChange> {
-  const room = await lockRoom(caller, roomId)
-  requireMemberOfOpenStandup(room)
-  const removed = await sql`
-    DELETE FROM rooms.standup_mentions
-    WHERE org_id = ${room.orgId} AND room_id = ${room.id} AND from_user_id = ${caller.userId} AND to_user_id = ${userId}
-    RETURNING 1`
-  if (removed.length > 0) await recordMention(caller, room)
-  else if (!(await findMembership(room.orgId, room.spaceId, userId))) throw new NotFoundError('userId')
-  return noChange(room)
-}
-
-const recordMention = (caller: UserCaller, { id: roomId, spaceId, spaceSlug }: LockedRoom) =>
-  record(caller, standupMentioned, { spaceId, spaceSlug, roomId, privateUserId: caller.userId, payload: {} })
